@@ -1,0 +1,5 @@
+"""`python -m longtrek` is the command line."""
+
+from longtrek.cli import main
+
+main()

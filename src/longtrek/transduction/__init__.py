@@ -1,0 +1,1 @@
+"""Long-Transduction: documents generated from seeds, and the rules that score answers record by record."""
