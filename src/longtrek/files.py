@@ -28,7 +28,7 @@ def sha256_file(path: Path) -> str:
 
 @contextlib.contextmanager
 def atomic(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file beside `path`; on a clean exit sync it and rename it to `path`, else remove it."""
+    """Open a temporary file beside `path`; on a clean exit sync it and rename it, else remove it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     temporary = Path(name)
@@ -85,7 +85,7 @@ def read_jsonl(path: Path) -> Iterator[Any]:
         with contextlib.ExitStack() as stack:
             raw: BinaryIO
             if str(path) == "-":
-                raw = cast(BinaryIO, stack.enter_context(open(0, "rb", closefd=False)))  # noqa: PTH123
+                raw = cast(BinaryIO, stack.enter_context(open(0, "rb", closefd=False)))
             else:
                 raw = stack.enter_context(path.open("rb"))
             source = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
@@ -103,5 +103,5 @@ def _parse(line: str, path: Path, number: int) -> Any:
         return json.loads(line)
     except json.JSONDecodeError as error:
         raise LongtrekError(
-            f"{path}, line {number}: not JSON ({error.msg} at column {error.colno}); expected one JSON value a line"
+            f"{path}, line {number}: not JSON ({error.msg} at column {error.colno}); expected one value a line"
         ) from None

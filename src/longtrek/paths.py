@@ -18,7 +18,7 @@ def shipped(path: str | Path) -> Path:
 
 
 def source_digest(*parts: str) -> str:
-    """Hash the source of some of the package's parts (`"transduction"`, `"answers/store.py"`) to 16 hex digits.
+    """Hash the source of parts of the package (`"transduction"`, `"answers/store.py"`) to 16 hex digits.
 
     Rules carry it as a parameter, so that a stage runs again when its code changes and not otherwise.
     """

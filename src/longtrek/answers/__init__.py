@@ -1,1 +1,1 @@
-"""Answers: engines that speak the OpenAI chat API, one client, and a durable store keyed by all that determines an answer."""
+"""Answers: engines that speak the OpenAI chat API, one client, and a durable store of keyed answers."""

@@ -1,1 +1,1 @@
-"""SciTrek: collections, databases, SQL, templates, questions, contexts, scoring and the SQL-execution baseline."""
+"""SciTrek: collections, databases, SQL, templates, questions, contexts, scoring and the SQL baseline."""

@@ -1,0 +1,88 @@
+"""YAML files held to a JSON Schema when they are read; an error names file, key, what was found and what is allowed."""
+
+import difflib
+import json
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from longtrek.errors import LongtrekError
+
+
+@cache
+def schema(name: str) -> Any:
+    """The schema that ships as `schemas/<name>.yaml`."""
+    text = resources.files(__package__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")
+    return yaml.safe_load(text)
+
+
+def read(path: Path, name: str) -> Any:
+    """Read a YAML file and hold it to a schema.
+
+    Raises:
+        LongtrekError: no such file, not YAML, or every fault of the content on a line of its own.
+    """
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LongtrekError(f"{path}: no such file; expected a {name} file in YAML") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise LongtrekError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
+    check(content, name, path)
+    return content
+
+
+def check(content: Any, name: str, where: Path | str) -> None:
+    """Hold a value to a schema; `where` names its origin in the error."""
+    faults = sorted(
+        Draft202012Validator(schema(name)).iter_errors(content), key=lambda fault: list(map(str, fault.path))
+    )
+    if faults:
+        raise LongtrekError("\n".join(f"{where}: {_explain(fault)}" for fault in faults))
+
+
+def _explain(fault: ValidationError) -> str:
+    key = ".".join(map(str, fault.absolute_path)) or "(top level)"
+    rule, allowed, found = fault.validator, fault.validator_value, fault.instance
+    match rule:
+        case "required":
+            missing = [name for name in allowed if name not in found]
+            return f"{key}: missing {', '.join(missing)}"
+        case "additionalProperties" if isinstance(fault.schema, dict):
+            known = sorted(fault.schema.get("properties", {}))
+            strange = sorted(set(found) - set(known))
+            close = difflib.get_close_matches(strange[0], known, 1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            return f"{key}: unknown key {', '.join(map(repr, strange))}{hint} Allowed: {', '.join(known)}"
+        case "enum":
+            return f"{key}: found {_shown(found)}; allowed: {', '.join(map(json.dumps, allowed))}"
+        case "type":
+            expected = allowed if isinstance(allowed, str) else " or ".join(allowed)
+            return f"{key}: found {_shown(found)} ({_kind(found)}); expected {expected}"
+        case (
+            "minimum"
+            | "exclusiveMinimum"
+            | "maximum"
+            | "exclusiveMaximum"
+            | "minItems"
+            | "pattern"
+            | "multipleOf"
+        ):
+            return f"{key}: found {_shown(found)}; expected {rule} {allowed}"
+        case _:
+            return f"{key}: {fault.message}"
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 80 else text[:77] + "…"
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
+    return names.get(type(value), "null" if value is None else type(value).__name__)
