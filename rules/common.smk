@@ -1,0 +1,35 @@
+"""The run's config, the wildcards' shapes, and what rules carry as parameters so that the right things run again."""
+
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from longtrek import config as run_config
+from longtrek.answers.model import load_model
+from longtrek.errors import LongtrekError
+from longtrek.files import canonical_json
+from longtrek.paths import source_digest
+
+if len(workflow.configfiles) > 1 or workflow.config_settings.config:
+    raise WorkflowError(
+        "A run has one config file and nothing beside it, so that what was run can be read in one place: "
+        "copy the file, change the copy and give it with --configfile."
+    )
+
+CONFIG_FILE = os.path.relpath(workflow.configfiles[0])
+try:
+    CONFIG = run_config.load(Path(CONFIG_FILE))
+    MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.transduction.models}
+except LongtrekError as error:
+    raise WorkflowError(str(error))
+RESULTS = CONFIG.results
+
+
+wildcard_constraints:
+    model="|".join(map(re.escape, MODELS)),
+    horizon=r"\d+",
+
+
+def results(*parts):
+    """A path in the folder of results."""
+    return str(RESULTS.joinpath(*parts))
