@@ -1,0 +1,86 @@
+"""The papers' own numbers, read from `config/published/`, one CSV a table or figure."""
+
+import csv
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from longtrek.errors import LongtrekError
+from longtrek.paths import shipped
+
+COLUMNS = ("paper", "place", "row", "column", "model", "setting", "value", "unit", "note")
+MARKS = ("lost", "missing")
+"""What stands for a number: `lost` with the paper's text, or `missing` in the paper itself (a dash)."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """One number of a paper: where it is printed, what it holds for, and the number or the mark in its stead."""
+
+    paper: str
+    place: str
+    row: str
+    column: str
+    model: str
+    setting: Mapping[str, str]
+    value: float | None
+    mark: str | None
+    unit: str
+    note: str
+
+
+def read(name: str, folder: Path | None = None) -> tuple[Published, ...]:
+    """Read one file of published values, in its order; empty where nothing was published under that name.
+
+    Args:
+        name: a figure's or table's name (`transduction_figure_2`), or `transduction_text`.
+        folder: where the CSVs stand; the ones that ship with the kit by default.
+
+    Raises:
+        LongtrekError: a column is missing, or a value is neither a number nor a mark.
+    """
+    path = (folder or shipped("config/published")) / f"{name}.csv"
+    if not path.exists():
+        return ()
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream, strict=True)
+        if tuple(rows.fieldnames or ()) != COLUMNS:
+            raise LongtrekError(f"{path}: columns are {rows.fieldnames}; expected {list(COLUMNS)}")
+        return tuple(_published(row, f"{path}, line {number}") for number, row in enumerate(rows, 2))
+
+
+def number(
+    values: Iterable[Published], model: str = "", column: str | None = None, **setting: object
+) -> float | None:
+    """The one number that holds for a model and a setting, or None where none survived.
+
+    Raises:
+        LongtrekError: several numbers hold for it, so that none may be shown.
+    """
+    wanted = {key: str(value) for key, value in setting.items()}
+    found = [
+        value.value
+        for value in values
+        if value.model == model
+        and value.value is not None
+        and (column is None or value.column == column)
+        and dict(value.setting) == wanted
+    ]
+    if len(found) > 1:
+        raise LongtrekError(f"published values: {len(found)} hold for {model} {wanted}; expected one at most")
+    return found[0] if found else None
+
+
+def _published(row: Mapping[str, str], where: str) -> Published:
+    text = row["value"]
+    mark = text if text in MARKS else None
+    try:
+        value = None if mark else float(text)
+        setting = dict(part.split("=", 1) for part in row["setting"].split(";") if part)
+    except (TypeError, ValueError):
+        raise LongtrekError(
+            f"{where}: value {text!r}, setting {row['setting']!r}; expected a number or one of {list(MARKS)}, "
+            "and key=value pairs joined by ';'"
+        ) from None
+    rest = {key: row[key] for key in COLUMNS if key not in ("value", "setting")}
+    return Published(**rest, setting=setting, value=value, mark=mark)
