@@ -118,7 +118,7 @@ def gold_of(question: dict[str, Any]) -> Gold:
     rows = _rows(question, name)
     if not rows:
         raise LongtrekError(f"{name}: the answer {text!r} holds no value; write NULL for an empty result")
-    aggregated = question.get("skill") in ("aggregating", "filtering+aggregating")
+    aggregated = str(question.get("skill")).replace("+", "_") in ("aggregating", "filtering_aggregating")
     return Gold(text, rows, _groups(order, question.get("ties"), len(rows), name), order,
                 len(rows) == 1 and aggregated, tuple(assumed))  # fmt: skip
 
