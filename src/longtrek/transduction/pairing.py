@@ -1,0 +1,146 @@
+"""Documents beside their answers, one pair at a time, in the documents' order."""
+
+import contextlib
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import zstandard
+
+from longtrek.errors import LongtrekError
+from longtrek.files import read_jsonl
+from longtrek.transduction.authors import documents_of, is_authors
+
+_STATUSES = ("answered", "failed", "not_asked")
+
+
+def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """Give each document with its answer row, or None where there is none.
+
+    Of the answers only ids and positions are held. A compressed file, or standard input (`-`), is first written to
+    a temporary file.
+
+    Raises:
+        LongtrekError: an id is unknown or given twice, or a line is not an answer or not a document. An unknown id is
+            known for certain, and told, after the last document.
+    """
+    with _seekable(answers) as stream:
+        positions = _positions(stream, answers)
+        seen: set[str] = set()
+        for document in read_documents(documents):
+            if document["id"] in seen:
+                raise LongtrekError(f"{documents}: two documents have the id {document['id']}; ids must be unique")
+            seen.add(document["id"])
+            position = positions.pop(document["id"], None)
+            yield document, None if position is None else _row_at(stream, position)
+    if positions:
+        unknown = ", ".join(list(positions)[:5]) + (" …" if len(positions) > 5 else "")
+        raise LongtrekError(
+            f"{answers}: {len(positions)} answers to documents that {documents} does not hold: {unknown}; "
+            "score answers against the documents they were asked with"
+        )
+
+
+def read_documents(path: Path) -> Iterator[dict[str, Any]]:
+    """Read documents of this kit, or the authors' prepared rows as documents; never both in one file."""
+    rows = read_jsonl(path)
+    first = next(rows, None)
+    if first is None:
+        return
+    theirs = is_authors(first)
+    alike = _alike(first, rows, theirs, path)
+    yield from documents_of(alike, str(path)) if theirs else alike
+
+
+def _alike(first: Any, rest: Iterator[Any], theirs: bool, path: Path) -> Iterator[Any]:
+    kind = "the authors' prepared rows" if theirs else "documents of this kit"
+    index = 0
+    row = first
+    while row is not None:
+        if is_authors(row) != theirs or not (theirs or _is_document(row)):
+            raise LongtrekError(
+                f"{path}, row {index} (from 0): not one of {kind}, as which the file begins; expected one kind in a "
+                "file: lines as `longtrek document` prints them, or the authors' prepared JSON lines"
+            )
+        yield row
+        index += 1
+        row = next(rest, None)
+
+
+def _is_document(row: Any) -> bool:
+    return isinstance(row, dict) and isinstance(row.get("id"), str) and "family" in row and "expected" in row
+
+
+def row_status(row: Mapping[str, Any] | None) -> str:
+    """`answered`, `failed` or `not_asked`; `missing` without a row. A row without a status was answered.
+
+    Raises:
+        LongtrekError: the status is another, or an answered row has no text.
+    """
+    if row is None:
+        return "missing"
+    status = row.get("status") or "answered"
+    if status not in _STATUSES:
+        raise LongtrekError(f"answer to {row['id']}: unknown status {status!r}; expected one of {', '.join(_STATUSES)}")
+    if status == "answered" and not isinstance(row.get("text"), str):
+        raise LongtrekError(
+            f"answer to {row['id']}: no text; expected the field `text`, or a `status` of failed or not_asked"
+        )
+    return str(status)
+
+
+@contextlib.contextmanager
+def _seekable(path: Path) -> Iterator[BinaryIO]:
+    if str(path) != "-" and not path.is_file():
+        raise LongtrekError(f"{path}: no such file; expected answers as JSON lines with `id` and `text`")
+    if str(path) != "-" and path.suffix != ".zst":
+        with path.open("rb") as stream:
+            yield stream
+        return
+    with tempfile.TemporaryFile() as stream, contextlib.ExitStack() as stack:
+        if str(path) == "-":
+            shutil.copyfileobj(sys.stdin.buffer, stream)
+        else:
+            raw = stack.enter_context(path.open("rb"))
+            shutil.copyfileobj(zstandard.ZstdDecompressor().stream_reader(raw), stream)
+        stream.seek(0)
+        yield stream
+
+
+def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
+    positions: dict[str, int] = {}
+    position = 0
+    for number, line in enumerate(iter(stream.readline, b""), 1):
+        if line.strip():
+            key = _answer_id(line, path, number)
+            if key in positions:
+                raise LongtrekError(
+                    f"{path}, line {number}: a second answer to {key}; expected one answer a document (score several "
+                    "samples as several files)"
+                )
+            positions[key] = position
+        position += len(line)
+    return positions
+
+
+def _answer_id(line: bytes, path: Path, number: int) -> str:
+    try:
+        row = json.loads(line)
+    except ValueError as fault:
+        raise LongtrekError(
+            f"{path}, line {number}: not JSON ({fault}); expected an answer with `id` and `text`"
+        ) from None
+    key = row.get("id") if isinstance(row, dict) else None
+    if isinstance(key, bool) or not isinstance(key, str | int):
+        raise LongtrekError(f"{path}, line {number}: no `id` (a text, or the line index of one of the authors' rows)")
+    return str(key)
+
+
+def _row_at(stream: BinaryIO, position: int) -> dict[str, Any]:
+    stream.seek(position)
+    row: dict[str, Any] = json.loads(stream.readline())
+    return row
