@@ -1,5 +1,6 @@
 """The run's config, the wildcards' shapes, and what rules carry as parameters so that the right things run again."""
 
+import dataclasses
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -33,3 +34,10 @@ wildcard_constraints:
 def results(*parts):
     """A path in the folder of results."""
     return str(RESULTS.joinpath(*parts))
+
+
+def entry(model):
+    """What of a model's entry can change its answers, as canonical JSON: a rule runs again when it changes."""
+    for_display = {"label", "notes"}
+    fields = dataclasses.asdict(MODELS[model])
+    return canonical_json({key: value for key, value in fields.items() if key not in for_display})

@@ -5,52 +5,76 @@ A verb's code is imported only when it is called, so that `longtrek --help` and 
 
 import importlib
 import sys
+from collections.abc import Mapping
+from typing import Any
 
 import click
 
 from longtrek import __version__
 from longtrek.errors import LongtrekError
 
-VERBS = {
-    "document": "longtrek.transduction.commands:document",
-    "documents": "longtrek.transduction.commands:documents",
-    "answers": "longtrek.answers.commands:answers",
-    "weights": "longtrek.answers.commands:weights",
-    "score": "longtrek.scoring_commands:score",
-    "scores": "longtrek.scoring_commands:scores",
-    "show": "longtrek.analysis.commands:show",
-    "figure": "longtrek.analysis.commands:figure",
-    "table": "longtrek.analysis.commands:table",
-}
-
 
 class Verbs(click.Group):
-    """A group whose commands are imported when they are asked for."""
+    """A group whose commands are imported when they are asked for, each named as `module:command`."""
+
+    def __init__(self, verbs: Mapping[str, "str | Verbs"], **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.verbs = verbs
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The verbs, in the order of the workflow."""
-        return list(VERBS)
+        return list(self.verbs)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one verb's command, or None where there is no such verb."""
-        if cmd_name not in VERBS:
-            return None
-        module, name = VERBS[cmd_name].split(":")
+        verb = self.verbs.get(cmd_name)
+        if not isinstance(verb, str):
+            return verb
+        module, name = verb.split(":")
         command = getattr(importlib.import_module(module), name)
         assert isinstance(command, click.Command)
         return command
 
 
-@click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="longtrek")
-def longtrek() -> None:
-    """Rebuild Long-Transduction and SciTrek from frozen seeds, stage by stage."""
+SCORE = Verbs(
+    {
+        "transduction": "longtrek.transduction.score_commands:score",
+    },
+    name="score",
+    help="Score answers that were made elsewhere, under both rules, as JSON lines on standard output.",
+)
+
+SCORES = Verbs(
+    {
+        "transduction": "longtrek.transduction.score_commands:scores",
+    },
+    name="scores",
+    help="Score a model's answers of a run into Parquet.",
+)
+
+LONGTREK = Verbs(
+    {
+        "document": "longtrek.transduction.commands:document",
+        "documents": "longtrek.transduction.commands:documents",
+        "weights": "longtrek.answers.commands:weights",
+        "answers": "longtrek.answers.commands:answers",
+        "score": SCORE,
+        "scores": SCORES,
+        "figure": "longtrek.analysis.commands:figure",
+        "table": "longtrek.analysis.commands:table",
+        "show": "longtrek.analysis.commands:show",
+    },
+    name="longtrek",
+    help="Rebuild Long-Transduction and SciTrek from frozen seeds, stage by stage.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+click.version_option(__version__, prog_name="longtrek")(LONGTREK)
 
 
 def main() -> None:
     """Run the command line; a fault that the user can mend is one message and exit code 1."""
     try:
-        longtrek.main(standalone_mode=False)
+        LONGTREK.main(prog_name="longtrek", standalone_mode=False)
     except LongtrekError as error:
         click.echo(f"longtrek: {error}", err=True)
         sys.exit(1)

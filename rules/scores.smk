@@ -1,0 +1,25 @@
+"""Scores of answers, record by record and under both rules: score_transduction."""
+
+
+rule score_transduction:
+    """One model's scores over all its tiers: a row a record, and a row a document."""
+    input:
+        documents=lambda wildcards: expand(
+            results("documents", "{horizon}.jsonl.zst"), horizon=horizons(wildcards.model)
+        ),
+        answers=lambda wildcards: expand(
+            results("answers", "{{model}}", "transduction", "{horizon}.jsonl"), horizon=horizons(wildcards.model)
+        ),
+    output:
+        records=results("scores", "{model}", "transduction.parquet"),
+        documents=results("scores", "{model}", "transduction_documents.parquet"),
+    params:
+        source=source_digest("transduction"),
+    log:
+        results("logs", "score_transduction", "{model}.log"),
+    benchmark:
+        results("benchmarks", "score_transduction", "{model}.tsv")
+    message:
+        "Scoring the answers of {wildcards.model}"
+    shell:
+        "longtrek scores transduction {wildcards.model} --config {CONFIG_FILE} > {log} 2>&1"

@@ -1,0 +1,96 @@
+"""Small whole runs that tests build: a config of their own, with models of their own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from longtrek.paths import ROOT
+
+
+class Run:
+    """A run in a folder of its own: one config, models that answer by themselves, the kit's own workflow."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.models = folder / "models"
+        self.models.mkdir(exist_ok=True)
+        self.config: dict[str, Any] = {
+            "run": "quick",
+            "results": "results",
+            "rule": "paper",
+            "models": "models",
+            "published": str(ROOT / "config" / "published"),
+            "transduction": {
+                "seed": 7,
+                "horizons": [4096],
+                "samples": 1,
+                "prompts": str(ROOT / "config" / "prompts" / "transduction"),
+                "frozen": None,
+                "ask": {"horizons": [4096], "difficulty_ranks": [1], "samples": [0]},
+                "early_stop": True,
+                "models": [],
+            },
+        }
+
+    def add_model(self, name: str, **entry: Any) -> None:
+        """Add a model to the run: without an entry of its own it is a check that answers with the gold output."""
+        entry = entry or {"kind": "check", "engine": "reference"}
+        (self.models / f"{name}.yaml").write_text(yaml.safe_dump({"name": name, **entry}))
+        if name not in self.config["transduction"]["models"]:
+            self.config["transduction"]["models"].append(name)
+
+    @property
+    def config_file(self) -> Path:
+        """The config as a file, written anew from `config`."""
+        path = self.folder / "run.yaml"
+        path.write_text(yaml.safe_dump(self.config))
+        return path
+
+    def command(self, *arguments: str, config: Path | None = None) -> list[str]:
+        """The command that runs the kit's workflow in this folder, with this run's config or another."""
+        bare = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+        profile = ["--profile", str(ROOT / "profiles" / "default")]
+        return [*bare, *profile, "--cores", "2", "--configfile", str(config or self.config_file), *arguments]
+
+    def environment(self) -> dict[str, str]:
+        """The environment of the run's commands: `longtrek` is the one under test."""
+        return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+
+    def snakemake(self, *arguments: str, config: Path | None = None, fails: bool = False) -> str:
+        """Run the workflow to its end and give what it said."""
+        done = subprocess.run(
+            self.command(*arguments, config=config),
+            cwd=self.folder,
+            env=self.environment(),
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stdout
+        return done.stdout
+
+    def planned(self, config: Path | None = None) -> dict[str, list[str]]:
+        """The jobs that a dry run lists: the wildcards' values of each, by rule."""
+        jobs: dict[str, list[str]] = {}
+        rule = ""
+        for line in self.snakemake("--dry-run", config=config).splitlines():
+            if line.startswith(("rule ", "localrule ")):
+                rule = line.split()[1].rstrip(":")
+                jobs.setdefault(rule, []).append("")
+            elif line.strip().startswith("wildcards:"):
+                jobs[rule][-1] = line.split(":", 1)[1].strip()
+        return jobs
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A run with one model, the reference solver, at the smallest tier."""
+    run = Run(tmp_path)
+    run.add_model("solver-a")
+    return run

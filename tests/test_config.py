@@ -1,0 +1,75 @@
+"""A config is checked before anything is written, and its error says what to mend."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from longtrek import config
+from longtrek.errors import LongtrekError
+from longtrek.paths import ROOT
+
+QUICK = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())
+
+
+def changed(tmp_path: Path, **changes: Any) -> Path:
+    """The quick config with some of its values changed (`transduction__seed=…` for a nested one), in a file."""
+    content = copy.deepcopy(QUICK)
+    for key in ("models", "published"):
+        content[key] = str(ROOT / "config" / content[key])
+    for key in ("prompts", "frozen"):
+        content["transduction"][key] = str(ROOT / "config" / content["transduction"][key])
+    for key, value in changes.items():
+        *folders, last = key.split("__")
+        place = content
+        for folder in folders:
+            place = place[folder]
+        place[last] = value
+    path = tmp_path / "run.yaml"
+    path.write_text(yaml.safe_dump(content))
+    return path
+
+
+@pytest.mark.parametrize("name", ["config.yaml", "quick.yaml"])
+def test_shipped_configs_are_valid(name: str) -> None:
+    assert config.load(ROOT / "config" / name).transduction.models
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"transduction__samples": "five"}, ["transduction.samples", '"five"', "integer"]),
+        ({"transduction__samples": 0}, ["transduction.samples", "0", "minimum 1"]),
+        ({"rule": "lenient"}, ["rule", '"lenient"', "paper", "strict"]),
+        ({"colour": "blue"}, ["colour", "Allowed", "rule"]),
+        ({"modles": "models"}, ["modles", "did you mean 'models'"]),
+        ({"transduction__models": ["GPT-17"]}, ["transduction.models.0", "GPT-17", "SmolLM2-135M-Instruct"]),
+        ({"transduction__prompts": "nowhere"}, ["transduction.prompts", "nowhere", "does not exist"]),
+        ({"transduction__ask__horizons": [4096, 999]}, ["transduction.ask.horizons", "999", "4096"]),
+        ({"transduction__ask__samples": [99]}, ["transduction.ask.samples", "99", "0 to"]),
+    ],
+)
+def test_a_fault_names_file_key_what_was_found_and_what_is_allowed(
+    tmp_path: Path, changes: dict[str, Any], said: list[str]
+) -> None:
+    with pytest.raises(LongtrekError) as error:
+        config.load(changed(tmp_path, **changes))
+    assert "run.yaml" in str(error.value)
+    for words in said:
+        assert words in str(error.value)
+
+
+def test_every_fault_is_said_at_once(tmp_path: Path) -> None:
+    with pytest.raises(LongtrekError) as error:
+        config.load(changed(tmp_path, rule="lenient", transduction__samples="five"))
+    assert len(str(error.value).splitlines()) == 2
+
+
+@pytest.mark.parametrize("text", ["run: [", "\x00", "- a\n- b\n", ""])
+def test_a_file_that_is_not_a_config_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "run.yaml"
+    path.write_text(text)
+    with pytest.raises(LongtrekError, match="run.yaml"):
+        config.load(path)

@@ -1,0 +1,95 @@
+"""The workflow builds what a config asks for, once, and builds again only what a change touches."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import Run
+
+from longtrek.analysis.artifacts import FIGURES, TABLES
+from longtrek.paths import ROOT
+
+FULL = ROOT / "config" / "config.yaml"
+
+
+def test_the_papers_config_lists_one_answers_job_a_model_and_tier(tmp_path: Path) -> None:
+    planned = Run(tmp_path).planned(FULL)
+    models = yaml.safe_load(FULL.read_text())["transduction"]["models"]
+    tiers = Counter(job.split("model=")[1].split(",")[0] for job in planned["answer_transduction"])
+    assert len(models) == 8
+    assert tiers == {model: 4 if model == "Olmo-3.1-32B" else 6 for model in models}
+    assert {rule: len(jobs) for rule, jobs in planned.items() if rule != "answer_transduction"} == {
+        "generate_documents": 1,
+        "score_transduction": 8,
+        "draw_figure": len(FIGURES),
+        "make_table": len(TABLES),
+        "all": 1,
+    }
+
+
+def test_a_second_run_has_nothing_to_do(finished: Run) -> None:
+    assert finished.planned() == {}
+
+
+def test_changing_one_models_entry_runs_that_model_and_what_shows_it(finished: Run) -> None:
+    finished.add_model("solver-b", kind="check", engine="reference", sampling={"seed": 9})
+    planned = finished.planned()
+    assert planned["answer_transduction"] == ["horizon=4096, model=solver-b"]
+    assert planned["score_transduction"] == ["model=solver-b"]
+    assert "generate_documents" not in planned
+    assert len(planned["draw_figure"]) == len(FIGURES)
+
+
+def test_what_only_explains_a_model_runs_nothing(finished: Run) -> None:
+    finished.add_model("solver-b", kind="check", engine="reference", notes="Another word about it.")
+    assert finished.planned() == {}
+
+
+def test_adding_a_model_adds_only_its_own_jobs(finished: Run) -> None:
+    finished.add_model("solver-c")
+    planned = finished.planned()
+    assert planned["answer_transduction"] == ["horizon=4096, model=solver-c"]
+    assert planned["score_transduction"] == ["model=solver-c"]
+    assert "generate_documents" not in planned
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"horizons": [64], "ask": {"horizons": [64], "difficulty_ranks": [1], "samples": [0]}}, "64"),
+        ({"models": ["nobody"]}, "nobody"),
+        ({"seed": "seven"}, "seven"),
+        ({"prompts": "nowhere"}, "nowhere"),
+    ],
+)
+def test_a_bad_config_is_one_error_and_writes_nothing(run: Run, change: dict[str, object], said: str) -> None:
+    run.config["transduction"].update(change)
+    output = run.snakemake(fails=True)
+    assert said in output
+    assert "Traceback" not in output
+    assert not (run.folder / "results").exists()
+
+
+def test_overrides_on_the_command_line_are_refused(run: Run) -> None:
+    assert "one config file" in run.snakemake("--config", "rule=strict", fails=True)
+
+
+@pytest.fixture(scope="module")
+def finished_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where a run of two checks has come to its end."""
+    run = Run(tmp_path_factory.mktemp("finished"))
+    run.add_model("solver-a")
+    run.add_model("solver-b")
+    run.snakemake()
+    return run.folder
+
+
+@pytest.fixture
+def finished(finished_folder: Path) -> Run:
+    """The finished run as it was left, to be changed and planned again (never run)."""
+    run = Run(finished_folder)
+    run.add_model("solver-a")
+    run.add_model("solver-b")
+    (run.models / "solver-c.yaml").unlink(missing_ok=True)
+    return run
