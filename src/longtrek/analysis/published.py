@@ -50,7 +50,7 @@ def read(name: str, folder: Path | None = None) -> tuple[Published, ...]:
 
 
 def number(
-    values: Iterable[Published], model: str = "", column: str | None = None, **setting: object
+    values: Iterable[Published], setting: Mapping[str, object], model: str = "", column: str | None = None
 ) -> float | None:
     """The one number that holds for a model and a setting, or None where none survived.
 

@@ -1,0 +1,124 @@
+"""`longtrek figure`, `longtrek table`, `longtrek show`."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from longtrek.paths import shipped
+
+if TYPE_CHECKING:
+    from longtrek.analysis.run import Run
+
+RULE = click.Choice(["paper", "strict"])
+
+
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(
+        [
+            click.option(
+                "--config",
+                type=click.Path(path_type=Path),
+                default=shipped("config/quick.yaml"),
+                help="The run's config; the options below go before it.  [default: config/quick.yaml]",
+            ),
+            click.option(
+                "--scores", type=click.Path(path_type=Path), help="Folder of scores; all models there are shown."
+            ),
+            click.option("--out", type=click.Path(path_type=Path), help="Folder to write to."),
+            click.option("--rule", type=RULE, help="The scoring rule to show."),
+            click.option(
+                "--run", "kind", type=click.Choice(["quick", "full"]), help="What the artifact calls the run."
+            ),
+            click.option("--model", "models", multiple=True, help="Only this model; may be repeated."),
+        ]
+    ):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("name")
+@_options
+def figure(name: str, out: Path | None, config: Path, **options: Any) -> None:
+    """Draw figure NAME, such as transduction_figure_2, as PDF, SVG, PNG and CSV.
+
+    The CSV holds what the figure shows as numbers, with counts of documents. NAME `all` draws every figure.
+    """
+    from longtrek.analysis.artifacts import FIGURES, write_figure
+
+    _write(FIGURES, write_figure, name, config, out, "figures", options)
+
+
+@click.command()
+@click.argument("name")
+@_options
+def table(name: str, out: Path | None, config: Path, **options: Any) -> None:
+    """Make table NAME, such as transduction_table_2, as CSV, Markdown and LaTeX.
+
+    Published values stand beside reproduced ones. NAME `all` makes every table.
+    """
+    from longtrek.analysis.artifacts import TABLES, write_table
+
+    _write(TABLES, write_table, name, config, out, "tables", options)
+
+
+@click.command()
+@click.argument("model")
+@click.argument("id")
+@click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
+@click.option("--rule", type=RULE, default="paper", show_default=True, help="The rule whose verdict colours a record.")
+@click.option("--wrong", is_flag=True, help="Only the records that are wrong under the rule.")
+def show(model: str, id: str, results: Path, rule: str, wrong: bool) -> None:
+    """Show MODEL's answer to document ID beside what was expected, record by record, differences coloured."""
+    from longtrek.analysis.answer_view import view
+
+    for line in view(results, model, id, rule, wrong):
+        click.echo(line)
+
+
+def _write(
+    names: Sequence[str],
+    write: Callable[..., list[Path]],
+    name: str,
+    config: Path,
+    out: Path | None,
+    folder: str,
+    options: dict[str, Any],
+) -> None:
+    from longtrek.analysis.artifacts import reads
+    from longtrek.config import load
+    from longtrek.errors import LongtrekError
+
+    if name != "all" and name not in names:
+        raise LongtrekError(f"no {folder.removesuffix('s')} {name!r}; there are: {', '.join(names)}, or all")
+    settings = load(config)
+    wanted = names if name == "all" else [name]
+    run = _run(settings, needed=any(reads(one) for one in wanted), **options)
+    for one in wanted:
+        for path in write(one, run, out or settings.results / folder):
+            click.echo(path)
+
+
+def _run(
+    settings: Any, needed: bool, scores: Path | None, rule: str | None, kind: str | None, models: tuple[str, ...]
+) -> "Run":
+    from longtrek.analysis.run import Run, entry_labels, read_documents
+
+    part = settings.transduction
+    models = models or (() if scores else part.models)
+    scores = scores or settings.results / "scores"
+    rule = rule or settings.rule
+    return Run(
+        kind=kind or settings.run,
+        rule=rule,
+        scores=scores,
+        published=settings.published,
+        documents=read_documents(scores, rule, models) if needed else (),
+        seed=part.seed,
+        prompts=part.prompts,
+        tiers=part.horizons,
+        samples=part.samples,
+        labels=entry_labels(settings.models),
+    )

@@ -1,0 +1,269 @@
+"""Drawing: panels of curves on one page, one legend, and a footer that says what was run."""
+
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from longtrek.analysis.curves import Curve, Panel
+from longtrek.analysis.run import Run
+from longtrek.analysis.statistics import Counts, Document, counts
+from longtrek.analysis.style import CHECK, FAINT, INK, PALE, WIDTH, Look, check_look, horizon_name, looks, span
+
+NOTE_SIZE = 6.0
+NOTE_WIDTH = 146
+LINE_HEIGHT = 0.115
+LEGEND_ROW = 0.17
+
+
+def sheet(
+    run: Run, panels: Sequence[Panel], columns: int, panel_height: float, title: str, notes: Sequence[str] = ()
+) -> Figure:
+    """Draw panels in rows on a page of full width, with the legend above and the footer below.
+
+    Args:
+        panel_height: inches for each row of panels.
+        title: what all panels have in common, such as the horizon.
+        notes: what a reader must know beside the caption; gaps and other horizons are added by themselves.
+    """
+    rows = -(-len(panels) // columns)
+    shown = _models(panels)
+    look = looks(shown)
+    handles = _legend(run, panels, look)
+    per_row = 5 if len(handles) > 4 else max(1, len(handles))
+    legend_height = LEGEND_ROW * -(-len(handles) // per_row)
+    lines = footer(run, _documents(panels), [*notes, *_remarks(run, panels)])
+    head, foot = 0.26 + legend_height, 0.06 + LINE_HEIGHT * len(lines)
+    height = rows * panel_height + head + foot
+    figure = Figure(figsize=(WIDTH, height), layout="constrained")
+    engine: Any = figure.get_layout_engine()
+    engine.set(rect=(0, foot / height, 1, 1 - (foot + head) / height), wspace=0.04, hspace=0.05)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, panel in zip(grid, panels, strict=False):
+        draw_panel(axes, panel, look, first_column=list(grid).index(axes) % columns == 0)
+    for axes in grid[len(panels) :]:
+        axes.set_axis_off()
+    figure.text(0.012, 1 - 0.16 / height, title, size=9, weight="bold", va="center")
+    anchor = (0.5, 1 - 0.24 / height)
+    figure.legend(handles=handles, loc="upper center", ncols=per_row, bbox_to_anchor=anchor, borderaxespad=0.1)
+    write_footer(figure, lines)
+    return figure
+
+
+def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column: bool) -> None:
+    """Draw one panel: gaps shaded, curves in the papers' order, checks as dashed grey."""
+    drawn = [curve for curve in panel.curves if _has_values(curve)]
+    models = [curve for curve in drawn if not curve.check]
+    if panel.kind != "position":
+        _discrete_axis(axes, panel)
+    else:
+        axes.set_xlim(0, 100)
+        axes.set_xticks([0, 25, 50, 75, 100])
+        if not models:
+            axes.axvspan(0, 100, color=PALE, lw=0, zorder=0)
+    step = {"line": min(0.09, 0.4 / max(1, len(models))), "dots": 0.8 / max(1, len(models)), "position": 0.0}
+    for place, curve in enumerate(models):
+        shift = (place - (len(models) - 1) / 2) * step[panel.kind]
+        _draw_model(axes, panel, curve, look[curve.model], shift)
+    for curve in drawn:
+        if curve.check:
+            _draw_check(axes, panel, curve)
+    axes.set_ylim(-0.04, 1.06)
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
+    axes.set_xlabel(panel.axis.label)
+    if first_column:
+        axes.set_ylabel(panel.ylabel)
+    axes.set_title(f"({panel.letter}) {panel.title}" if panel.letter else panel.title)
+    if panel.remark:
+        axes.text(
+            0.03, 0.02, panel.remark, transform=axes.transAxes, size=NOTE_SIZE, color=FAINT, va="bottom",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}, zorder=6,
+        )  # fmt: skip
+
+
+def footer(run: Run, documents: Iterable[Document], notes: Sequence[str]) -> list[str]:
+    """The lines under a figure or table: notes, then models, rule, documents and run."""
+    of_models = [document for document in documents if not document.check]
+    models = [run.label(model) for model in run.models] or ["none"]
+    checks = f" Check, not a model: {', '.join(run.checks)}." if run.checks else ""
+    last = (
+        f"Models: {', '.join(models)}. Rule: {run.rule}. Documents: {in_words(counts(of_models))}. "
+        f"Run: {run.kind}.{checks}"
+    )
+    return [line for note in (*notes, last) for line in textwrap.wrap(note, NOTE_WIDTH)]
+
+
+def in_words(found: Counts) -> str:
+    """Counts as a reader meets them in a footer."""
+    asked = found.documents - found.not_asked
+    words = [f"{found.scored:,} scored of {asked:,} asked"]
+    words += [f"{found.failed:,} failed (no score)"] if found.failed else []
+    words += [f"{found.not_asked:,} not asked (no score)"] if found.not_asked else []
+    words += [f"{found.truncated:,} cut at the output cap"] if found.truncated else []
+    return ", ".join(words)
+
+
+def write_footer(figure: Figure, lines: Sequence[str]) -> None:
+    """Set the footer's lines at the bottom of the page."""
+    figure.text(
+        0.012,
+        0.03 / figure.get_figheight(),
+        "\n".join(lines),
+        size=NOTE_SIZE,
+        color=FAINT,
+        va="bottom",
+        linespacing=1.25,
+    )
+
+
+def _discrete_axis(axes: Axes, panel: Panel) -> None:
+    ticks = panel.axis.ticks
+    axes.set_xlim(-0.5, len(ticks) - 0.5)
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.tick_params(axis="x", length=2)
+    empty = _empty_places(panel)
+    for place in empty:
+        axes.axvspan(place - 0.5, place + 0.5, color=PALE, lw=0, zorder=0)
+    if panel.kind == "dots":
+        for edge in range(1, len(ticks)):
+            axes.axvline(edge - 0.5, color="#CCCCCC", lw=0.6, zorder=0.5)
+    if empty and panel.axis.label.startswith("context horizon"):
+        words = f"no answers yet\nat {span([ticks[place] for place in empty], ticks)}"
+        middle = (empty[0] + empty[-1]) / 2
+        axes.text(middle, 0.5, words, ha="center", va="center", size=7, color=FAINT, style="italic")
+
+
+def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float) -> None:
+    x = np.array([point.x + shift for point in curve.points])
+    estimates = [point.estimate for point in curve.points]
+    y = np.array([np.nan if found.value is None else found.value for found in estimates])
+    low = np.array([found.interval.low if found.interval else np.nan for found in estimates])
+    high = np.array([found.interval.high if found.interval else np.nan for found in estimates])
+    if panel.kind == "position":
+        axes.fill_between(x, low, high, color=look.colour, alpha=0.14, lw=0, zorder=1.5)
+        axes.plot(x, y, color=look.colour, ls=look.line, marker=look.marker, ms=3, markevery=(2, 5), zorder=3)
+    else:
+        joined = look.line if panel.kind == "line" else "none"
+        axes.vlines(x, low, high, color=look.colour, lw=0.9, zorder=2)
+        axes.plot(x, y, color=look.colour, ls=joined, marker=look.marker, mec="white", mew=0.4, zorder=3)
+    published = [(point.x + shift, point.published) for point in curve.points if point.published is not None]
+    if published:
+        places, values = zip(*published, strict=True)
+        axes.plot(places, values, ls="none", marker=look.marker, ms=7.5, mfc="none", mec=look.colour, mew=1, zorder=4)
+
+
+def _draw_check(axes: Axes, panel: Panel, curve: Curve) -> None:
+    look = check_look()
+    values = [(point.x, point.estimate.value) for point in curve.points if point.estimate.value is not None]
+    if panel.kind == "position":
+        axes.plot(*zip(*values, strict=True), color=look.colour, ls=look.line, lw=1.2, zorder=2.5)
+    else:
+        for x, value in values:
+            axes.hlines(value, x - 0.5, x + 0.5, color=look.colour, ls=look.line, lw=1.2, zorder=2.5)
+
+
+def _legend(run: Run, panels: Sequence[Panel], look: Mapping[str, Look]) -> list[Artist]:
+    """Entries for models with answers, published values, the check and gaps; only what is drawn."""
+    joined = any(panel.kind != "dots" for panel in panels)
+    starred = {curve.model for panel in panels for curve in panel.curves if curve.horizon}
+    handles: list[Artist] = []
+    for model in _models(panels):
+        entry = look[model]
+        answered = any(_answered(c) for panel in panels for c in panel.curves if c.model == model)
+        handles.append(
+            Line2D(
+                [], [], color=entry.colour, marker=entry.marker, ls=entry.line if joined and answered else "none",
+                mfc=entry.colour if answered else "none", ms=5 if answered else 6,
+                label=run.label(model) + ("*" if model in starred else "") + ("" if answered else " (published only)"),
+            )
+        )  # fmt: skip
+    points = [point for panel in panels for curve in panel.curves for point in curve.points]
+    if any(point.published is not None for point in points):
+        handles.append(Line2D([], [], color=INK, marker="o", mfc="none", ms=6.5, ls="none", label="hollow: published"))
+    if any(curve.check and _answered(curve) for panel in panels for curve in panel.curves):
+        check = check_look()
+        handles.append(Line2D([], [], color=check.colour, ls=check.line, lw=1.2, label=CHECK))
+    if any(_empty_places(panel) or not any(map(_answered, panel.curves)) for panel in panels):
+        handles.append(Patch(color=PALE, label="no answers yet"))
+    return handles
+
+
+def _remarks(run: Run, panels: Sequence[Panel]) -> list[str]:
+    """What the curves themselves call for: other horizons, gaps, missing intervals, floors."""
+    curves = [curve for panel in panels for curve in panel.curves if not curve.check]
+    starred = {curve.model: curve.horizon for curve in curves if curve.horizon}
+    remarks = [
+        f"* {run.label(model)} is shown at {horizon_name(at)}, its largest horizon with answers."
+        for model, at in starred.items()
+    ]
+    gaps = _gaps(run, panels)
+    remarks += [f"No scored answers: {'; '.join(gaps)}."] if gaps else []
+    valued = [point.estimate for curve in curves for point in curve.points if point.estimate.value is not None]
+    if valued:
+        bare = sum(found.interval is None for found in valued)
+        drawn = "Bars and bands: 95% bootstrap over documents, resampled inside their cell."
+        none = "No interval where a cell holds a single document"
+        remarks.append(drawn if not bare else f"{none}." if bare == len(valued) else f"{drawn} {none}.")
+    floor = [found for found in valued if found.value == 0]
+    if floor:
+        remarks.append(f"On the floor: {len(floor)} of {len(valued)} points are exactly 0.")
+    return remarks
+
+
+def _gaps(run: Run, panels: Sequence[Panel]) -> list[str]:
+    """Models that lack a point where another model has one, in words; each said once."""
+    said: dict[str, None] = {}
+    for panel in panels:
+        empty = _empty_places(panel)
+        for curve in panel.curves:
+            if curve.check or not curve.documents:
+                continue
+            lacking = [
+                point.tick
+                for place, point in enumerate(curve.points)
+                if point.estimate.value is None and place not in empty
+            ]
+            if not lacking:
+                continue
+            why = (
+                " (does not fit)" if all(d.status == "not_asked" for d in curve.documents if d.accuracy is None) else ""
+            )
+            where = span(lacking, panel.axis.ticks) if panel.axis.label.startswith("context") else ""
+            said[f"{run.label(curve.model)}{f' at {where}' if where else f' in ({panel.letter})'}{why}"] = None
+    return list(said)
+
+
+def _empty_places(panel: Panel) -> list[int]:
+    """Places on the axis at which no model has an answer."""
+    models = [curve for curve in panel.curves if not curve.check]
+    return [
+        place
+        for place in range(len(panel.axis.ticks))
+        if all(curve.points[place].estimate.value is None for curve in models)
+    ]
+
+
+def _models(panels: Sequence[Panel]) -> list[str]:
+    """Models that some panel draws, in the papers' order, checks left out."""
+    drawn = {c.model: None for panel in panels for c in panel.curves if not c.check and _has_values(c)}
+    order = [curve.model for curve in panels[0].curves]
+    return sorted(drawn, key=order.index)
+
+
+def _documents(panels: Sequence[Panel]) -> list[Document]:
+    found = {(doc.model, doc.id): doc for panel in panels for curve in panel.curves for doc in curve.documents}
+    return list(found.values())
+
+
+def _answered(curve: Curve) -> bool:
+    return any(point.estimate.value is not None for point in curve.points)
+
+
+def _has_values(curve: Curve) -> bool:
+    return _answered(curve) or any(point.published is not None for point in curve.points)

@@ -1,0 +1,1 @@
+"""One file a table of a paper, named after it."""

@@ -1,0 +1,65 @@
+"""Tables as Markdown and LaTeX."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "–": "--", "×": r"$\times$", "−": "$-$"}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table: header and cells as they are printed, a caption, and notes that belong under it."""
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+
+
+def markdown(table: Table) -> str:
+    """A table in Markdown: caption, pipes, notes; the first column is left-aligned, the others right."""
+    lines = [
+        f"**{table.caption}**",
+        "",
+        _piped(table.header),
+        _piped([":--", *["--:"] * (len(table.header) - 1)]),
+        *map(_piped, table.rows),
+        "",
+        *[f"{note}  " for note in table.notes],
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def latex(table: Table) -> str:
+    """A table in LaTeX with booktabs' rules; notes as a small paragraph under it."""
+    columns = "l" + "r" * (len(table.header) - 1)
+    lines = [
+        "% needs \\usepackage{booktabs}",
+        r"\begin{table}",
+        r"\centering",
+        rf"\caption{{{_escaped(table.caption)}}}",
+        rf"\label{{tab:{table.name.replace('_', '-')}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        _ampersands(table.header),
+        r"\midrule",
+        *map(_ampersands, table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\par\smallskip\footnotesize " + r"\\ ".join(map(_escaped, table.notes)),
+        r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _ampersands(cells: Sequence[str]) -> str:
+    return " & ".join(map(_escaped, cells)) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
