@@ -1,0 +1,110 @@
+"""The verbs of the documents stage: `longtrek document` prints one, `longtrek documents` writes whole tiers."""
+
+import functools
+import os
+import sys
+from pathlib import Path
+
+import click
+
+PAPER_PROMPT_MEAN = 65374
+PAPER_OUTPUT_MEAN = 61240
+PAPER_HORIZON = 131072
+
+
+@click.command()
+@click.option("--family", required=True, help="arithmetic, uuid_sort, lookup or table.")
+@click.option(
+    "--format",
+    "format_",
+    required=True,
+    help="ordered, shuffled or no_ids; of table: permute_homogeneous, permute_heterogeneous or resolve.",
+)
+@click.option("--difficulty", required=True, help="A number of the grid, such as 2, 256, 0.125 or 1/8.")
+@click.option("--horizon", required=True, type=int, help="Nominal tokens, input and output together, such as 4096.")
+@click.option("--sample", default=0, show_default=True, type=int, help="Which sample of the cell, from 0.")
+@click.option("--seed", type=int, help="Root seed  [default: the frozen documents']")
+@click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files  [default: the kit's]")
+def document(
+    family: str,
+    format_: str,
+    difficulty: str,
+    horizon: int,
+    sample: int,
+    seed: int | None,
+    prompts: Path | None,
+) -> None:
+    """Print one Long-Transduction document as a JSON line.
+
+    The line holds the prompt, the expected output, the input budget (half the horizon) and the output cap (1.5
+    times the budget), all in cl100k_base tokens. It equals the document's line in results/documents/.
+    """
+    from longtrek.transduction.build import line_of
+    from longtrek.transduction.documents import document as build_document
+    from longtrek.transduction.frozen import root_seed
+    from longtrek.transduction.grid import DocumentSpec, difficulty_of
+    from longtrek.transduction.prompts import read_prompts
+
+    spec = DocumentSpec(family, format_, difficulty_of(difficulty), horizon, sample)
+    built = build_document(spec, root_seed() if seed is None else seed, read_prompts(prompts))
+    sys.stdout.buffer.write(line_of(built))
+    sys.stdout.flush()
+
+
+@click.command()
+@click.option("--out", default="results/documents", show_default=True, type=click.Path(path_type=Path), help="Folder.")
+@click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; repeatable  [default: all six]")
+@click.option("--samples", type=click.IntRange(1), help="Samples a cell  [default: the grid's, 5]")
+@click.option(
+    "--level",
+    "levels",
+    multiple=True,
+    type=click.IntRange(1, 4),
+    help="A difficulty by rank, 1 easiest to 4 hardest, in every family; repeatable  [default: all]",
+)
+@click.option("--seed", type=int, help="Root seed  [default: the frozen documents']")
+@click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files  [default: the kit's]")
+@click.option("--cores", type=click.IntRange(1), help="Processes  [default: all cores]")
+@click.option("--freeze", is_flag=True, help="Recount every document whole and make these the frozen ones.")
+def documents(
+    out: Path,
+    horizons: tuple[int, ...],
+    samples: int | None,
+    levels: tuple[int, ...],
+    seed: int | None,
+    prompts: Path | None,
+    cores: int | None,
+    freeze: bool,
+) -> None:
+    """Write the documents of whole tiers, one file <horizon>.jsonl.zst a tier.
+
+    Prints for each tier its documents, prompt tokens (mean, largest), the mean of the longest format's prompt,
+    required output tokens (mean) and fill, and whether the documents are the frozen ones; with the frozen seed a
+    difference is an error. The budget is set on the longest of the three formats of the same records, so that
+    prompts without identifiers are shorter: fill is the longest format's mean by the input budget.
+    """
+    from longtrek.transduction import frozen
+    from longtrek.transduction.build import build
+    from longtrek.transduction.grid import grid
+    from longtrek.transduction.prompts import read_prompts, shipped_prompts
+
+    texts = read_prompts(prompts)
+    root = frozen.root_seed() if seed is None else seed
+    own = prompts is not None and prompts.resolve() != shipped_prompts().resolve()
+    check = (lambda _: "not compared") if own or freeze else functools.partial(frozen.compare, root, texts)
+    tiers = [grid().specs(horizon, samples, levels or None) for horizon in horizons or grid().horizons]
+    click.echo(
+        f"{'horizon':>8} {'documents':>9} {'prompt mean':>12} {'max':>7} "
+        f"{'longest mean':>13} {'output mean':>12} {'fill':>7}"
+    )
+    built = []
+    for tier in build(out, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check):
+        built.append(tier.built)
+        click.echo(
+            f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
+            f"{tier.longest_mean:>13,.1f} {tier.output_mean:>12,.1f} {tier.fill:>7.2%}  {tier.verdict}"
+        )
+        if tier.horizon == PAPER_HORIZON:
+            click.echo(f"{'paper':>8} {'240':>9} {PAPER_PROMPT_MEAN:>12,} {'':>7} {'':>13} {PAPER_OUTPUT_MEAN:>12,}")
+    if freeze:
+        click.echo(f"frozen: {frozen.freeze(root, texts, built)}")
