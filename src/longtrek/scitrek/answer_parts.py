@@ -25,10 +25,11 @@ _BOXED = re.compile(r"\\boxed\s*\{")
 _UNWRAPPED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit)\s*\{")
 _LABEL = re.compile(r"^\W*(?:the\s+)?(?:final\s+)?answer(?:\s+is\s*:?|\s*:)", re.IGNORECASE)
 _ITEM = re.compile(r"^\s*(?:[-*•]|([0-9]+)[.)])\s+")
-_LATEX_SIGNS = {r"\&": "&", r"\%": "%", r"\_": "_", r"\#": "#", r"\$": "$", r"\,": " ", r"\ ": " ", "{,}": ","}
+# Escaped signs, spaces, line ends (`\\\\`) and the comma of `1{,}234`.
+_LATEX_SIGN = re.compile(r"\\([&%_#${}])|\\\\|\\[, ;]|\{,\}")
 _SAME_SIGN = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "−": "-", "`": "'"})
 # What people and models put around a part without changing what it says. Stripped from the right answer too.
-_AROUND = " \t\"'*_$()[]{}"
+_AROUND = " \"'*_$()[]{}"
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,8 @@ def _plain_latex(text: str) -> str:
         if inside is None:
             break
         text = text[: match.start()] + inside + text[match.end() + len(inside) + 1 :]
-    for written, sign in _LATEX_SIGNS.items():
-        text = text.replace(written, sign)
-    return text
+    spaces = {"{,}": ",", r"\\": "\n"}
+    return _LATEX_SIGN.sub(lambda match: match.group(1) or spaces.get(match.group(), " "), text)
 
 
 def key(fragment: str) -> Key | None:
@@ -92,8 +92,9 @@ def key(fragment: str) -> Key | None:
     dashes, and what stands around it (quotes, brackets, `**`, a final full stop) folded away.
     """
     plain = unicodedata.normalize("NFKC", fragment).translate(_SAME_SIGN)
-    plain = plain.strip()
-    plain = plain.strip(_AROUND).rstrip(".").strip(_AROUND) or plain
+    plain = " ".join(plain.split())
+    inner = plain.strip(_AROUND) or plain
+    plain = inner.rstrip(".").strip(_AROUND) or inner
     if not plain:
         return None
     if _NUMBER.fullmatch(plain):
