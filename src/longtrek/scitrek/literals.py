@@ -4,6 +4,7 @@ Queries that came from one template share a shape, so the shape is translated on
 ever bound, no character of a query's text reaches the database engine.
 """
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_AFTER_LIST = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT")
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9-]*)\}")
 
 
@@ -101,6 +103,9 @@ def _one_select(pieces: list[str]) -> str:
         raise Refused(f"the query has {len(pieces):,} words and signs; at most {MOST_TOKENS:,} are read")
     if pieces[0].upper() not in ("SELECT", "WITH"):
         raise Refused(f"the query starts with {pieces[0][:40]!r}; expected one SELECT, which only reads")
+    for piece, following in itertools.pairwise([*pieces, ")"]):
+        if piece == "," and (following == ")" or following.upper() in _AFTER_LIST):
+            raise Refused("a comma with nothing after it")
     return " ".join(pieces)
 
 

@@ -42,7 +42,8 @@ class Relation:
 
     def sorted(self) -> str:
         """The core with its order spelled out."""
-        return self.core + (f" ORDER BY {', '.join(self.order)}" if self.order else "")
+        core = f"SELECT * FROM ({self.core}) AS whole" if self.limited else self.core
+        return core + (f" ORDER BY {', '.join(self.order)}" if self.order else "")
 
 
 @dataclass(frozen=True)
@@ -96,11 +97,11 @@ class Selects:
         order = f" ORDER BY {', '.join(relation.order)} LIMIT 1" if not relation.single else ""
         if not relation.single and not relation.order:
             order = " LIMIT 1"
-        return Piece(f"(SELECT c0 FROM ({relation.core}) AS one{order})", relation.kinds[0])
+        return Piece(f"(SELECT c0 FROM ({relation.core}) AS first_of{order})", relation.kinds[0])
 
     def exists(self, query: exp.Expr, scope: Scope) -> str:
         """Whether a subquery has a row."""
-        return f"EXISTS (SELECT 1 FROM ({self.relation(_unwrapped(query), scope).core}) AS some)"
+        return f"EXISTS (SELECT 1 FROM ({self.relation(_unwrapped(query), scope).core}) AS found)"
 
     def constant(self, text: str) -> str:
         """A place for a text that is bound after the literals."""
@@ -188,16 +189,14 @@ class Selects:
         for number, table in enumerate(tables):
             join = joins[number - 1] if number else None
             source, written, relation = self._source(table, dropping=ordered or len(tables) > 1)
-            inherited = relation if len(tables) == 1 else None
-            text += self._joined(join, source, written, sources, outer) if join is not None else f" FROM {written}"
-        # _joined appends the sources from the second on; the first stands alone until then.
             if join is None:
+                text, inherited = f" FROM {written}", relation if len(tables) == 1 else None
                 sources.append(source)
+            else:
+                text += self._joined(join, source, written, sources, outer)
         scope = Scope(tuple(sources), outer=outer)
         items = self._items(query, scope)
-        aliases = {
-            folded(item.alias): item.this for item in query.expressions if isinstance(item, exp.Alias)
-        }
+        aliases = {folded(item.alias): item.this for item in query.expressions if isinstance(item, exp.Alias)}
         return _Parts(text, replace(scope, aliases=aliases), items, inherited, len(tables) > 1)
 
     def _source(self, table: exp.Expr, dropping: bool) -> tuple[Source, str, Relation | None]:
@@ -241,9 +240,7 @@ class Selects:
         source = Source(alias, columns, tuple(f"{mine}.{term}" for term in kept))
         return source, f"({relation.core}) AS {mine}", relation
 
-    def _joined(
-        self, join: exp.Join, source: Source, written: str, sources: list[Source], outer: Scope | None
-    ) -> str:
+    def _joined(self, join: exp.Join, source: Source, written: str, sources: list[Source], outer: Scope | None) -> str:
         only(join, "this", "kind", "side", "on", "using", "method")
         side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
         if side not in ("", "LEFT") or kind not in ("", "CROSS", "INNER", "OUTER"):
@@ -324,8 +321,8 @@ class Selects:
         return Relation(core, _names(parts.items), _kinds(columns), sort, order)
 
     def _group_key(self, key: exp.Expr, parts: _Parts) -> Piece:
-        position = self.fixed(key) if isinstance(key, exp.Placeholder) else None
-        if isinstance(position, int):
+        position = self._position(key)
+        if position is not None:
             if not 1 <= position <= len(parts.items):
                 raise Refused(f"GROUP BY {position}: the SELECT has {len(parts.items)} columns")
             return self._item(parts.items[position - 1][1], parts.scope)
@@ -359,16 +356,23 @@ class Selects:
         return tuple(sort), exposed
 
     def _term(self, term: exp.Expr, parts: _Parts, columns: Sequence[Piece], scope: Scope) -> Piece:
-        if isinstance(term, exp.Placeholder):
-            position = self.fixed(term)
-            if isinstance(position, int):
-                return columns[_column_number(position, len(columns))]
+        position = self._position(term)
+        if position is not None:
+            return columns[_column_number(position, len(columns))]
         if isinstance(term, exp.Column) and not term.table:
             name = folded(term.name)
             if name in scope.aliases:
                 names = [alias for alias, _ in parts.items]
                 return columns[names.index(name)]
         return self.translate.value(term, scope)
+
+    def _position(self, term: exp.Expr) -> int | None:
+        """A term of ORDER BY or GROUP BY that is a whole number: a column's position."""
+        inner = term.unnest()
+        if not isinstance(inner.this if isinstance(inner, exp.Neg) else inner, exp.Placeholder):
+            return None
+        position = self.fixed(inner)
+        return position if isinstance(position, int) else None
 
     def _limited(self, query: exp.Expr, relation: Relation) -> Relation:
         limit, offset = query.args.get("limit"), query.args.get("offset")
@@ -390,6 +394,8 @@ class Selects:
 
     def _compound(self, query: exp.SetOperation, outer: Scope | None) -> Relation:
         only(query, "with_", "this", "expression", "distinct", "order", "limit", "offset")
+        if isinstance(query.this, exp.Subquery) or isinstance(query.expression, exp.Subquery):
+            raise Refused("INTERSECT beside UNION or EXCEPT: SQLite reads them from the left, others INTERSECT first")
         sides = [self.relation(side, outer) for side in (query.this, query.expression)]
         for side, relation in zip((query.this, query.expression), sides, strict=True):
             if relation.sort or relation.limited or side.args.get("with_") is not None:
@@ -424,10 +430,9 @@ class Selects:
         return replace(relation, core=core, sort=tuple(sort))
 
     def _compound_column(self, term: exp.Expr, relation: Relation) -> int:
-        if isinstance(term, exp.Placeholder):
-            position = self.fixed(term)
-            if isinstance(position, int):
-                return _column_number(position, len(relation.names))
+        position = self._position(term)
+        if position is not None:
+            return _column_number(position, len(relation.names))
         if isinstance(term, exp.Column) and not term.table and folded(term.name) in relation.names:
             return relation.names.index(folded(term.name))
         raise Refused("ORDER BY of a compound SELECT by other than a column's name or number")
