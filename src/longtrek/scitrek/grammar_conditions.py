@@ -8,7 +8,7 @@ from longtrek.errors import LongtrekError
 from longtrek.scitrek import phrases
 from longtrek.scitrek.phrases import FLIPPED, lexicon
 
-_SIGNS: dict[type[exp.Expression], str] = {
+_SIGNS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
     exp.NEQ: "<>",
     exp.GT: ">",
@@ -31,7 +31,7 @@ class Clause:
     forms: tuple[str, str, str]
 
 
-def unsayable(node: exp.Expression) -> LongtrekError:
+def unsayable(node: exp.Expr) -> LongtrekError:
     """The error for a piece of SQL that has no phrase."""
     return LongtrekError(
         f"the grammar writer has no phrase for {node.sql(dialect='sqlite')!r}; expected a query like those of "
@@ -51,7 +51,7 @@ def article_clauses(where: exp.Where | None) -> tuple[list[Clause], str]:
     return _clauses(where.this) if where is not None else ([], "and")
 
 
-def _clauses(node: exp.Expression) -> tuple[list[Clause], str]:
+def _clauses(node: exp.Expr) -> tuple[list[Clause], str]:
     node = node.unnest()
     if not isinstance(node, exp.Or | exp.And):
         return [_clause(node)], "and"
@@ -65,24 +65,24 @@ def _clauses(node: exp.Expression) -> tuple[list[Clause], str]:
     return [_clause(operand) for operand in operands], joiner
 
 
-def _counted(node: exp.Expression) -> str:
+def _counted(node: exp.Expr) -> str:
     """The column of a plain comparison with a number, which can share its noun with another."""
     plain = type(node) in _SIGNS and not isinstance(node, exp.NEQ)
     return node.this.name if plain and isinstance(node.this, exp.Column) and _is_number(node.expression) else ""
 
 
-def _is_number(node: exp.Expression) -> bool:
+def _is_number(node: exp.Expr) -> bool:
     return isinstance(node, exp.Literal) and not node.is_string
 
 
-def plain_number(node: exp.Expression) -> int:
+def plain_number(node: exp.Expr) -> int:
     """The value of a whole number in a query."""
     if not _is_number(node):
         raise unsayable(node)
     return int(node.name)
 
 
-def _clause(node: exp.Expression) -> Clause:
+def _clause(node: exp.Expr) -> Clause:
     if isinstance(node, exp.Not):
         return _negation(node)
     if isinstance(node, exp.In) and node.args.get("query"):
@@ -115,7 +115,7 @@ def _negation(node: exp.Not) -> Clause:
     return Clause("not", (one, many, doing))
 
 
-def _having_count(nodes: list[exp.Expression]) -> Clause:
+def _having_count(nodes: list[exp.Expr]) -> Clause:
     column = nodes[0].this.name
     if column not in lexicon()["nouns"]:
         raise unsayable(nodes[0])
@@ -126,7 +126,7 @@ def _having_count(nodes: list[exp.Expression]) -> Clause:
     return _having("count", quantities=amount, noun=lexicon()["nouns"][column][not single])
 
 
-def quantities(nodes: list[exp.Expression]) -> str:
+def quantities(nodes: list[exp.Expr]) -> str:
     """How many: `fewer than three or more than 12`, `between 3 and 5`, `exactly 3, 5 or 8`."""
     said = lexicon()["quantities"]
     values = [value for node in nodes for value in _values(node)]
@@ -142,7 +142,7 @@ def quantities(nodes: list[exp.Expression]) -> str:
     return " or ".join(parts)
 
 
-def _values(node: exp.Expression) -> list[int]:
+def _values(node: exp.Expr) -> list[int]:
     if isinstance(node, exp.Between):
         return [plain_number(node.args["low"]), plain_number(node.args["high"])]
     if isinstance(node, exp.In):
@@ -150,7 +150,7 @@ def _values(node: exp.Expression) -> list[int]:
     return [plain_number(node.expression)]
 
 
-def _comparison(node: exp.Expression) -> Clause:
+def _comparison(node: exp.Expr) -> Clause:
     left, right, sign = node.this.unnest(), node.expression.unnest(), _SIGNS[type(node)]
     if isinstance(right, exp.Mul | exp.Div | exp.Add | exp.Sub) or not isinstance(left, exp.Column | exp.Binary):
         left, right, sign = right, left, FLIPPED[sign]
@@ -163,7 +163,7 @@ def _comparison(node: exp.Expression) -> Clause:
     return _sum_or_product(node, left, right, sign)
 
 
-def _names(*columns: exp.Expression) -> list[str]:
+def _names(*columns: exp.Expr) -> list[str]:
     known = lexicon()["nouns"]
     for column in columns:
         if not isinstance(column, exp.Column) or column.name not in known:
@@ -171,7 +171,7 @@ def _names(*columns: exp.Expression) -> list[str]:
     return [known[column.name][1] for column in columns]
 
 
-def _plain(left: exp.Expression, right: exp.Expression, sign: str) -> Clause:
+def _plain(left: exp.Expr, right: exp.Expr, sign: str) -> Clause:
     if not isinstance(right, exp.Column):
         (nouns,) = _names(left)
         if sign == "<>":
@@ -185,7 +185,7 @@ def _plain(left: exp.Expression, right: exp.Expression, sign: str) -> Clause:
     return _having(name, nouns=nouns, others=others, bound=lexicon()["bounds"][sign])
 
 
-def _remainder(node: exp.Expression, left: exp.Mod, right: exp.Expression, sign: str) -> Clause:
+def _remainder(node: exp.Expr, left: exp.Mod, right: exp.Expr, sign: str) -> Clause:
     (nouns,) = _names(left.this)
     divisor, rest = plain_number(left.expression), plain_number(right)
     if sign != "=":
@@ -198,7 +198,7 @@ def _remainder(node: exp.Expression, left: exp.Mod, right: exp.Expression, sign:
     return _having("remainder", nouns=nouns, number=phrases.number(divisor), rest=left_over)
 
 
-def _quotient(left: exp.Div, right: exp.Expression, sign: str) -> Clause:
+def _quotient(left: exp.Div, right: exp.Expr, sign: str) -> Clause:
     (nouns,) = _names(left.this)
     if _is_number(right):
         other = phrases.number(plain_number(right))
@@ -210,7 +210,7 @@ def _quotient(left: exp.Div, right: exp.Expression, sign: str) -> Clause:
     return Clause("whose", (text, text, text))
 
 
-def _sum_or_product(node: exp.Expression, left: exp.Expression, right: exp.Expression, sign: str) -> Clause:
+def _sum_or_product(node: exp.Expr, left: exp.Expr, right: exp.Expr, sign: str) -> Clause:
     one, two = left.this, left.expression
     if sign == "<>":
         raise unsayable(node)
@@ -230,11 +230,11 @@ def _sum_or_product(node: exp.Expression, left: exp.Expression, right: exp.Expre
     return _having(name, **{slot: _amount(sign, right)}, nouns=nouns, others=others)
 
 
-def _amount(sign: str, value: exp.Expression) -> str:
+def _amount(sign: str, value: exp.Expr) -> str:
     return fill(lexicon()["quantities"][sign], number=phrases.number(plain_number(value)))
 
 
-def places(node: exp.Expression) -> str:
+def places(node: exp.Expr) -> str:
     """Where authors stand: `in third place`, `in first place or after third place`."""
     node = node.unnest()
     if isinstance(node, exp.Or):
@@ -259,7 +259,7 @@ def places(node: exp.Expression) -> str:
     return fill(said[sign], place=phrases.ordinal(value))
 
 
-def _sign(node: exp.Expression) -> str:
+def _sign(node: exp.Expr) -> str:
     if type(node) not in _SIGNS:
         raise unsayable(node)
     return _SIGNS[type(node)]
@@ -311,7 +311,7 @@ def written_by(query: exp.Select) -> tuple[str, str]:
 
 
 def _citation(query: exp.Select, *, negated: bool) -> Clause:
-    cited = query.expressions[0].find(exp.Column).name == "article_id_cited"  # type: ignore[union-attr]
+    cited = query.expressions[0].find(exp.Column).name == "article_id_cited"
     having, where = query.args.get("having"), query.args.get("where")
     if negated and (having or where):
         raise unsayable(query)
@@ -325,7 +325,7 @@ def _citation(query: exp.Select, *, negated: bool) -> Clause:
     return _said(("not_" if negated else "") + ("cited" if cited else "citing"))
 
 
-def _cited_times(node: exp.Expression, *, cited: bool) -> Clause:
+def _cited_times(node: exp.Expr, *, cited: bool) -> Clause:
     if isinstance(node.expression, exp.Subquery):
         if not isinstance(node, exp.EQ) or node.expression.find(exp.Max) is None:
             raise unsayable(node)

@@ -6,15 +6,13 @@ that differ is an error, so the writer's English cannot be ambiguous without a t
 
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek import phrases
+from longtrek.scitrek.grammar_words import Reader, Reading, fixed, listing, number, people, place, text_part
 from longtrek.scitrek.phrases import SLOT, lexicon
 
 Slots = dict[str, str]
-Reading = tuple[str, int]  # SQL, and where the text that gave it ends
-Reader = Callable[[str, int], Iterator[Reading]]
 
 _LEFT = "\x00"  # stands in a quantity's SQL for what is counted
 
@@ -75,17 +73,6 @@ def _parts(pattern: str) -> tuple[tuple[str, str], ...]:
     return tuple(zip(pieces[::3], [*pieces[1::3], ""], strict=True))
 
 
-def _words(table: Mapping[str, str]) -> Reader:
-    """A reader of fixed wordings: English to SQL; of two that fit, both."""
-
-    def read(text: str, start: int) -> Iterator[Reading]:
-        for english, sql in table.items():
-            if text.startswith(english, start):
-                yield sql, start + len(english)
-
-    return read
-
-
 def _phrase(pattern: str, build: Callable[[Slots], str]) -> Reader:
     """A reader of one phrase, whose slots `build` turns into SQL."""
 
@@ -102,73 +89,6 @@ def _any(readers: list[Reader]) -> Reader:
             yield from reader(text, start)
 
     return read
-
-
-def _number(text: str, start: int) -> Iterator[Reading]:
-    match = re.compile(r"-?\d+|[a-z]+").match(text, start)
-    if match is None:
-        return
-    words: list[str] = lexicon()["numbers"]
-    if match[0] in words:
-        yield str(words.index(match[0])), match.end()
-    elif not match[0].isalpha():
-        yield match[0], match.end()
-
-
-def _place(text: str, start: int) -> Iterator[Reading]:
-    match = re.compile(r"(\d+)(?:st|nd|rd|th)|[a-z]+").match(text, start)
-    if match is None:
-        return
-    words: list[str] = lexicon()["ordinals"]
-    if match[1]:
-        yield str(int(match[1]) - 1), match.end()
-    elif match[0] in words:
-        yield str(words.index(match[0])), match.end()
-
-
-def _list(item: Reader, *, shortest: int) -> Reader:
-    """A reader of `a, b or c` with at least `shortest` items: SQL of the items with commas."""
-
-    def more(text: str, start: int, before: list[str]) -> Iterator[Reading]:
-        for sql, end in item(text, start):
-            items = [*before, sql]
-            if len(items) >= shortest and len(items) == 1:
-                yield sql, end
-            if text.startswith(" or ", end):
-                for last, last_end in item(text, end + 4):
-                    yield ", ".join([*items, last]), last_end
-            if text.startswith(", ", end):
-                yield from more(text, end + 2, items)
-
-    return lambda text, start: more(text, start, [])
-
-
-def _text(text: str, start: int) -> Iterator[Reading]:
-    match = phrases.QUOTED.match(text, start)
-    if match is not None:
-        yield _literal(f"%{phrases.unquoted(match[1])}%"), match.end()
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _person(text: str, start: int) -> Iterator[Reading]:
-    match = phrases.QUOTED.match(text, start)
-    if match is not None:
-        yield _literal(phrases.unquoted(match[1])), match.end()
-        return
-    match = phrases.PLAIN_NAME.match(text, start)
-    if match is not None:
-        name = match[0].removesuffix(".")
-        yield _literal(name), start + len(name)
-
-
-def _people(text: str, start: int) -> Iterator[Reading]:
-    for sql, end in _person(text, start):
-        yield f"author_name = {sql}", end
-    for sql, end in _list(_person, shortest=2)(text, start):
-        yield f"author_name IN ({sql})", end
 
 
 def _quantity(text: str, start: int) -> Iterator[Reading]:
@@ -241,9 +161,7 @@ def _times(column: str, slots: Slots) -> str:
 
 def _most(column: str) -> str:
     counts = f"SELECT COUNT(*) AS citation_count FROM citing_cited GROUP BY {column}"
-    return _among(
-        column, f" GROUP BY {column} HAVING COUNT(*) = (SELECT MAX(citation_count) FROM ({counts}))"
-    )
+    return _among(column, f" GROUP BY {column} HAVING COUNT(*) = (SELECT MAX(citation_count) FROM ({counts}))")
 
 
 def _linked(column: str, other: str, slots: Slots) -> str:
@@ -279,14 +197,12 @@ def _property_readers(form: int) -> Reader:
 
 @functools.cache
 def _quotient_reader() -> Reader:
-    return _phrase(
-        lexicon()["quotient"], lambda s: f"{s['nouns']} / {s['number']} {s['verb']} {s['right']}"
-    )
+    return _phrase(lexicon()["quotient"], lambda s: f"{s['nouns']} / {s['number']} {s['verb']} {s['right']}")
 
 
 def _right(text: str, start: int) -> Iterator[Reading]:
     yield from _phrase(lexicon()["right"], lambda s: s["nouns"])(text, start)
-    yield from _number(text, start)
+    yield from number(text, start)
 
 
 def _clause(form: int, *, bare: bool) -> Reader:
@@ -349,12 +265,12 @@ def _listed(text: str, start: int) -> Iterator[Reading]:
     nothing = f" {lexicon()['nothing_listed']}"
     if text.startswith(nothing, start):
         yield "", start + len(nothing)
-    places = [("", start)]
+    found = [("", start)]
     if text.startswith(" ", start):
-        places += list(_joined(_place_or, " or ", "OR")(text, start + 1))
-    for place, after in places:
+        found += list(_joined(_place_or, " or ", "OR")(text, start + 1))
+    for position, after in found:
         for member, end in _listed_articles(text, after):
-            conditions = [f"({place})" if " OR " in place and member else place, member]
+            conditions = [f"({position})" if " OR " in position and member else position, member]
             kept = " AND ".join(condition for condition in conditions if condition)
             yield (f" WHERE {kept}" if kept else ""), end
 
@@ -375,36 +291,36 @@ def _noun_words(*, counted: bool = False, either: bool = False) -> dict[str, str
 
 
 def _times_words(text: str, start: int) -> Iterator[Reading]:
-    yield from _words({lexicon()["twice"]: "2"})(text, start)
+    yield from fixed({lexicon()["twice"]: "2"})(text, start)
     yield from _phrase(lexicon()["times"], lambda s: s["number"])(text, start)
 
 
 _READERS: dict[str, Reader] = {
-    "number": _number,
-    "low": _number,
-    "high": _number,
-    "list": _list(_number, shortest=2),
-    "place": _place,
-    "low_place": _place,
-    "high_place": _place,
-    "place_list": _list(_place, shortest=2),
-    "text": _text,
-    "people": _people,
+    "number": number,
+    "low": number,
+    "high": number,
+    "list": listing(number),
+    "place": place,
+    "low_place": place,
+    "high_place": place,
+    "place_list": listing(place),
+    "text": text_part,
+    "people": people,
     "quantity": _quantity,
     "quantities": _quantities,
     "possession": _possession,
-    "noun": _words(_noun_words(either=True)),
-    "nouns": _words(_noun_words()),
-    "others": _words(_noun_words()),
-    "counted": _words(_noun_words(counted=True)),
-    "word": _words({form: "" for form in lexicon()["word"]}),
-    "articles_noun": _words({form: "" for form in lexicon()["articles_noun"]}),
-    "bound": _words({english: sign for sign, english in lexicon()["bounds"].items()}),
-    "verb": _words({english: sign for sign, english in lexicon()["verbs"].items()}),
+    "noun": fixed(_noun_words(either=True)),
+    "nouns": fixed(_noun_words()),
+    "others": fixed(_noun_words()),
+    "counted": fixed(_noun_words(counted=True)),
+    "word": fixed(dict.fromkeys(lexicon()["word"], "")),
+    "articles_noun": fixed(dict.fromkeys(lexicon()["articles_noun"], "")),
+    "bound": fixed({english: sign for sign, english in lexicon()["bounds"].items()}),
+    "verb": fixed({english: sign for sign, english in lexicon()["verbs"].items()}),
     "times": _times_words,
     "rest": _phrase(lexicon()["rest"], lambda slots: slots["number"]),
     "right": _right,
-    "order": _words({english: key for key, english in lexicon()["orders"].items()}),
+    "order": fixed({english: key for key, english in lexicon()["orders"].items()}),
     "article": _restriction(0, empty=True),
     "articles": _restriction(1, empty=True),
     "filtered": _restriction(1, empty=False),

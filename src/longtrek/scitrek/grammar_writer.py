@@ -94,7 +94,7 @@ def _frame_of_count(
     return "count", slots | {"doing": restriction(clauses, joiner, 2).strip()}
 
 
-def _nouns(column: exp.Expression) -> dict[str, str]:
+def _nouns(column: exp.Expr) -> dict[str, str]:
     if column.name not in _NUMBERS:
         raise unsayable(column)
     noun = lexicon()["nouns"][column.name][1]

@@ -2,23 +2,19 @@
 
 import operator
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.templates import PLACEHOLDER, Template
+from longtrek.scitrek.literals import literal
+from longtrek.scitrek.templates import PLACEHOLDER, Template, dull_words
 from longtrek.transduction.stream import Key, permutation
 
-Row = dict[str, Any]
-Database = dict[str, list[Row]]
+Tables = Mapping[str, Sequence[Mapping[str, Any]]]
 
 # What a number is compared with: a column, or two columns with an operator between them.
 _BEFORE = re.compile(r"(?:(\w+) ([+-]) )?(\w+) (=|<>|<=|>=|<|>|BETWEEN|IN)\W*$")
 _WORD = re.compile(r"[^\W\d_]{4,}")
-_DULL = frozenset(
-    "about after among and based between from into over than that the their through toward towards under using "
-    "via with without".split()
-)
 _TESTS: dict[str, Callable[[Any, Any], bool]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -29,7 +25,7 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def instantiate(template: Template, database: Database, key: Key) -> str:
+def instantiate(template: Template, tables: Tables, key: Key) -> str:
     """Fill a template's placeholders with values of one collection's database.
 
     Comparisons get a value that keeps some rows and not all, where there is one; several values of one kind
@@ -44,13 +40,9 @@ def instantiate(template: Template, database: Database, key: Key) -> str:
         groups.setdefault((match[1], _left_side(template.sql, match)), []).append(match)
     chosen: dict[int, str] = {}
     for number, group in enumerate(groups.values()):
-        values = _values(template, database, group, (*key, template.id, number))
-        chosen.update({match.start(): _literal(value) for match, value in zip(group, values, strict=True)})
+        values = _values(template, tables, group, (*key, template.id, number))
+        chosen.update({match.start(): literal(value) for match, value in zip(group, values, strict=True)})
     return PLACEHOLDER.sub(lambda match: chosen[match.start()], template.sql)
-
-
-def _literal(value: str | int) -> str:
-    return str(value) if isinstance(value, int) else "'" + value.replace("'", "''") + "'"
 
 
 def _left_side(sql: str, match: re.Match[str]) -> Hashable:
@@ -64,14 +56,14 @@ def _opened(before: str) -> str:
     return re.sub(r"(?:\{[a-z-]+\}(?:, | AND ))+$", "", before)
 
 
-def _values(template: Template, database: Database, group: list[re.Match[str]], key: Key) -> list[Any]:
+def _values(template: Template, tables: Tables, group: list[re.Match[str]], key: Key) -> list[Any]:
     kind = group[0][1]
     if kind == "author-name":
-        pool: Sequence[Any] = _names(template.sql, database)
+        pool: Sequence[Any] = _names(template.sql, tables)
     elif kind == "article-title-fragment":
-        pool = [f"%{word}%" for word in _words(template.sql, database)]
+        pool = [f"%{word}%" for word in _words(template.sql, tables)]
     else:
-        return _numbers(template, database, group, key)
+        return _numbers(template, tables, group, key)
     values = _distinct(pool, len(group), key)
     if len(values) < len(group):
         raise _nothing(template, kind)
@@ -85,29 +77,29 @@ def _nothing(template: Template, kind: str) -> LongtrekError:
     )
 
 
-def _names(sql: str, database: Database) -> list[str]:
+def _names(sql: str, tables: Tables) -> list[str]:
     first = "author_position = 0" in sql
-    rows = database["article_author"]
+    rows = tables["article_author"]
     return [row["author_name"] for row in rows if row["author_name"] and (not first or row["author_position"] == 0)]
 
 
-def _words(sql: str, database: Database) -> list[str]:
+def _words(sql: str, tables: Tables) -> list[str]:
     """Words of titles, as people would ask for them; of cited articles where the query is about those."""
-    articles = database["articles"]
+    articles = tables["articles"]
     if "article_id_cited IN" in sql:
-        cited = {row["article_id_cited"] for row in database["citing_cited"]}
+        cited = {row["article_id_cited"] for row in tables["citing_cited"]}
         articles = [row for row in articles if row["article_id"] in cited] or articles
     titles = " ".join(row["article_title"] for row in articles if row["article_title"])
-    words = [word for word in _WORD.findall(titles) if word.lower() not in _DULL]
+    words = [word for word in _WORD.findall(titles) if word.lower() not in dull_words()]
     return words or [word for word in titles.split() if not set(word) & set("%_")]
 
 
-def _numbers(template: Template, database: Database, group: list[re.Match[str]], key: Key) -> list[int]:
+def _numbers(template: Template, tables: Tables, group: list[re.Match[str]], key: Key) -> list[int]:
     before = _BEFORE.search(PLACEHOLDER.sub("", _opened(template.sql[: group[0].start()])))
     if before is None:
         raise LongtrekError(f"template {template.id}: {group[0][0]} is compared with nothing; see templates.yaml")
     other, sign, column, test = before.groups()
-    rows = database["article_author" if column == "author_position" else "articles"]
+    rows = tables["article_author" if column == "author_position" else "articles"]
     pool = [_result(row, other, sign, column) for row in rows]
     known = [value for value in pool if value is not None]
     if not known:
@@ -121,7 +113,7 @@ def _numbers(template: Template, database: Database, group: list[re.Match[str]],
     return sorted(values)
 
 
-def _result(row: Row, other: str | None, sign: str | None, column: str) -> int | None:
+def _result(row: Mapping[str, Any], other: str | None, sign: str | None, column: str) -> int | None:
     value: int | None = row[column]
     if other is None or value is None or row[other] is None:
         return None if other is not None else value

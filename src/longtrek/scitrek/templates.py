@@ -42,6 +42,12 @@ def _data() -> dict[str, Any]:
 
 
 @functools.cache
+def dull_words() -> frozenset[str]:
+    """Words of titles that nobody would ask for."""
+    return frozenset(_data()["dull_words"])
+
+
+@functools.cache
 def templates() -> tuple[Template, ...]:
     """All 387 templates (Section 3.2), in the data's order.
 
@@ -94,9 +100,7 @@ def _with_columns(sql: str, columns: dict[str, str]) -> str:
 def _check(made: Sequence[Template]) -> None:
     counts = Counter((template.skill, template.topic) for template in made)
     expected = {
-        (skill, topic): count
-        for skill, topics in _data()["expected"].items()
-        for topic, count in topics.items()
+        (skill, topic): count for skill, topics in _data()["expected"].items() for topic, count in topics.items()
     }
     if dict(counts) != expected:
         wrong = {cell for cell in counts.keys() | expected.keys() if counts[cell] != expected.get(cell, 0)}

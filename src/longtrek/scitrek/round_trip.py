@@ -1,0 +1,108 @@
+"""Does the query that was read back from a question ask for the same as the one it was written from?
+
+The paper compares the two results on the collection's database (Section 3.3). Two empty results are equal too
+easily, and so are two counts of a small collection, so the queries are also compared on perturbed copies.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from longtrek.errors import LongtrekError
+from longtrek.scitrek.database import Database, Row
+from longtrek.scitrek.query import Result
+
+PASSED, LUCKY, FAILED = "passed", "lucky", "failed"
+
+Execute = Callable[[Database, str], Result]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a round trip.
+
+    `passed`: equal on the collection and on every copy. `lucky`: equal on the collection, as the paper checks it,
+    but not on every copy. `failed`: not even that, or the query could not be run. `reason` says why it is not
+    `passed`.
+    """
+
+    verdict: str
+    reason: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether the paper's own check, on the collection alone, is passed."""
+        return self.verdict in (PASSED, LUCKY)
+
+
+def same_text(one: str, other: str) -> bool:
+    """Whether two queries differ in spaces and a last semicolon at most."""
+    return one.rstrip("; \n").split() == other.rstrip("; \n").split()
+
+
+def check(
+    pairs: Sequence[tuple[str, str]], database: Database, copies: Sequence[Database], execute: Execute
+) -> list[Verdict]:
+    """Compare pairs of queries on a collection's database, then on its perturbed copies.
+
+    Args:
+        pairs: for each question the query it was written from, and the one read back from it.
+        database: the collection's.
+        copies: perturbed copies of it, see `database.perturbed`.
+        execute: runs a query on a database; a query that it refuses is a failed round trip.
+    """
+    verdicts: dict[int, Verdict] = {}
+    open_pairs = [place for place, pair in enumerate(pairs) if not same_text(*pair)]
+    for number, tables in enumerate([database, *copies]):
+        for place in [place for place in open_pairs if place not in verdicts]:
+            reason = difference(*pairs[place], tables, execute)
+            if reason:
+                verdicts[place] = Verdict(LUCKY if number else FAILED, reason + f" on copy {number}" * (number > 0))
+    return [verdicts.get(place, Verdict(PASSED)) for place in range(len(pairs))]
+
+
+def difference(sql: str, back: str, database: Database, execute: Execute) -> str:
+    """Why two queries do not give the same result on a database; empty if they do.
+
+    Rows are compared in order where the first query sorts, save for rows that its sorting leaves tied, and else
+    in any order.
+    """
+    wanted = execute(database, sql)
+    try:
+        found = execute(database, back)
+    except LongtrekError as error:
+        return f"the query read back is refused: {error}"
+    if Counter(wanted.rows) != Counter(found.rows):
+        return f"results differ: {_shown(wanted)} against {_shown(found)}"
+    if wanted.translation.sort_terms and not _same_order(wanted, found.rows):
+        return f"orders differ: {_shown(wanted)} against {_shown(found)}"
+    return ""
+
+
+def _same_order(wanted: Result, found: Sequence[Row]) -> bool:
+    start = 0
+    for _, tied in groupby(wanted.sort_keys):
+        end = start + len(list(tied))
+        if Counter(wanted.rows[start:end]) != Counter(found[start:end]):
+            return False
+        start = end
+    return True
+
+
+def _shown(result: Result, longest: int = 80) -> str:
+    text = result.answer
+    return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """How many round trips were checked, how many passed the plain check, and how many of these only by luck."""
+    counts = Counter(verdict.verdict for verdict in verdicts)
+    plain = counts[PASSED] + counts[LUCKY]
+    return {
+        "checked": counts.total(),
+        "plain": plain,
+        "passed": counts[PASSED],
+        "lucky": counts[LUCKY],
+        "failed": counts[FAILED],
+    }
