@@ -243,7 +243,8 @@ def summary(records: list[dict[str, Any]]) -> str:
     """One line about a conversion's records, and one for each failure."""
     failed = [record for record in records if record["status"] == "failed"]
     seconds = sum(record["seconds"] for record in records)
-    head = f"{len(records) - len(failed)} of {len(records)} articles converted ({seconds:.0f} s in all), {len(failed)} failed"
+    done = len(records) - len(failed)
+    head = f"{done} of {len(records)} articles converted ({seconds:.0f} s in all), {len(failed)} failed"
     return "\n".join([head, *(f"  {record['id']}: {record['reason']}" for record in failed)])
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 BOLD = re.compile(r"bold|black|heavy|demi|cmbx|cmb\d|cmssbx|sfbx|ecbx|-bd\b|-medi\b|\.b\b", re.I)
@@ -22,8 +23,8 @@ REFERENCES = re.compile(
     r"^(?:\d{1,2}\.?\s+|[A-Z]\.\s+)?(?:references?|bibliography|literature(?: cited)?|works cited)\.?$", re.I
 )
 KNOWN_HEADING = re.compile(
-    r"^(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|conclusions?|discussion|acknowledge?ments?|appendix(?: [A-Z])?"
-    r"|references?|bibliography|literature cited|works cited|computational details)\.?:?$",
+    r"^(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|conclusions?|discussion|acknowledge?ments?|"
+    r"|appendix(?: [A-Z])?|references?|bibliography|literature cited|works cited|computational details)\.?:?$",
     re.I,
 )
 SENTENCE_END = (".", "?", "!", ":", ".”", ".)", ";")
@@ -31,7 +32,7 @@ SENTENCE_END = (".", "?", "!", ":", ".”", ".)", ";")
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text: its box in points from the page's top left, main font size, shares of bold and monospaced text."""
+    """A line of text: its box in points from the page's top left, main font size, shares of bold, mono and sans."""
 
     text: str
     x0: float
@@ -107,12 +108,13 @@ def _read_line(raw: dict[str, Any]) -> Line | None:
     if size <= 1.5:  # some producers scale a one-point font: the box then tells the size
         size = main["bbox"][3] - main["bbox"][1]
     text = "".join(span["text"] for span in raw["spans"]).strip()
-    return Line(text, *map(float, raw["bbox"]), float(size), share(BOLD), share(MONO), share(SANS))
+    x0, y0, x1, y1 = map(float, raw["bbox"])
+    return Line(text, x0, y0, x1, y1, float(size), share(BOLD), share(MONO), share(SANS))
 
 
 @dataclass(frozen=True)
 class Typography:
-    """What is usual in a document: body size in points, normal line pitch in points, running heads, sans body or not."""
+    """What is usual in a document: body size and line pitch in points, running heads, a body without serifs or not."""
 
     size: float
     pitch: float
@@ -137,7 +139,7 @@ def typography(pages: list[Page]) -> Typography:
 
 
 def _steps(lines: list[Line], size: float) -> Iterator[float]:
-    for above, below in zip(lines, lines[1:], strict=False):
+    for above, below in pairwise(lines):
         step = below.y0 - above.y0
         if abs(above.size - size) < 0.3 and abs(below.size - size) < 0.3 and 0.8 * size < step < 2.5 * size:
             yield step

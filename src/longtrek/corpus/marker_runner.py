@@ -2,8 +2,8 @@
 
     python marker_runner.py IN.pdf OUT.md --layout geometry --pages 200 --memory-gib 6
 
-It writes the Markdown to OUT.md and one line of JSON to standard output: `{"pages", "version", "layout"}`, or `{"error"}`
-with exit code 3. It imports nothing of the kit but `geometry` and `accents`, which stand beside it.
+It writes the Markdown to OUT.md and one line of JSON to standard output: `{"pages", "version", "layout"}`, or
+`{"error"}` with exit code 3. It imports nothing of the kit but `geometry` and `accents`, which stand beside it.
 """
 
 import argparse
@@ -29,7 +29,7 @@ def count_pages(path: Path, limit: int) -> int:
     Raises:
         Refusal: it is not a PDF, is damaged or encrypted, is empty, or has more than `limit` pages.
     """
-    import pypdfium2
+    import pypdfium2  # type: ignore[import-not-found]
 
     with path.open("rb") as stream:
         if b"%PDF-" not in stream.read(1024):
@@ -50,15 +50,15 @@ def count_pages(path: Path, limit: int) -> int:
 
 def geometry_converter() -> Any:
     """Marker's converter with the layout step by fonts and geometry in place of the learned one; OCR off."""
-    from marker.builders.layout import LayoutBuilder
-    from marker.converters.pdf import PdfConverter
-    from surya.layout.schema import LayoutBox, LayoutResult
+    from marker.builders.layout import LayoutBuilder  # type: ignore[import-not-found]
+    from marker.converters.pdf import PdfConverter  # type: ignore[import-not-found]
+    from surya.layout.schema import LayoutBox, LayoutResult  # type: ignore[import-not-found]
 
     sys.path.insert(0, str(Path(__file__).resolve().parent))
-    import accents
-    import geometry
+    import accents  # type: ignore[import-not-found]
+    import geometry  # type: ignore[import-not-found]
 
-    class GeometryLayoutBuilder(LayoutBuilder):  # type: ignore[misc, unused-ignore]
+    class GeometryLayoutBuilder(LayoutBuilder):  # type: ignore[misc]
         def surya_layout(self, pages: Any, provider: Any) -> Any:
             raw = [provider.raw_pdftext_pages[page.page_id] for page in pages]
             for page, text in zip(pages, raw, strict=True):
@@ -83,8 +83,8 @@ def geometry_converter() -> Any:
 
 def marker_converter() -> Any:
     """Marker as its authors ship it; on a GPU it takes its vision model and full-page OCR, else its fast detector."""
-    from marker.converters.pdf import PdfConverter
-    from marker.models import create_model_dict
+    from marker.converters.pdf import PdfConverter  # type: ignore[import-not-found]
+    from marker.models import create_model_dict  # type: ignore[import-not-found]
 
     settings = {"extract_images": False, "pdftext_workers": 1, "disable_image_extraction": True, "disable_tqdm": True}
     return PdfConverter(create_model_dict(), config=settings)

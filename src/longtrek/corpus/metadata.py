@@ -26,7 +26,7 @@ LETTERS = {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "
 
 
 def fold(text: str) -> str:
-    """A text for comparison: no accents, case, markup, punctuation or spaces; every script's letters and digits stay."""
+    """A text for comparison: no accents, case, punctuation or spaces; letters and digits of every script stay."""
     plain = unicodedata.normalize("NFKD", text.lower())
     plain = "".join(LETTERS.get(char, char) for char in plain if not unicodedata.combining(char))
     return "".join(char for char in plain if char.isalnum())
@@ -95,9 +95,10 @@ def corrected(articles: list[Article], file: Path | None) -> tuple[list[Article]
         article = by_id.get(row["id"])
         if article is None:
             continue  # of another subset
-        value = tuple(row["value"]) if row["field"] == "authors" else row["value"]
+        value: Any = tuple(row["value"]) if row["field"] == "authors" else row["value"]
+        change: dict[str, Any] = {row["field"]: value}
         before = getattr(article, row["field"])
-        by_id[article.id] = replace(article, **{row["field"]: value})
+        by_id[article.id] = replace(article, **change)
         before = list(before) if isinstance(before, tuple) else before
         record.append(
             {"id": row["id"], "field": row["field"], "before": before, "after": row["value"], "why": row["why"]}

@@ -1,7 +1,8 @@
 """Snapshots: everything fetched, frozen with a SHA-256 per file, so that a rebuild never asks the network.
 
-A snapshot is a folder: `snapshot.json` (the manifest), `articles.jsonl`, `citations.jsonl`, and `files/<id>.pdf` or
-`.xml`, `fetched/` (what a source met on the way). The manifest names each file's hash, what was skipped and why, and the settings it was made with.
+A snapshot is a folder: `snapshot.json` (the manifest), `articles.jsonl`, `citations.jsonl`, `files/<id>.pdf` or
+`.xml`, and `fetched/` (what a source met on the way). The manifest names each file's hash, what was skipped and why,
+and the settings it was made with.
 """
 
 import hashlib
@@ -93,8 +94,8 @@ def _pretty(manifest: dict[str, Any]) -> str:
 
 
 def _keep(source: Source, article: Article, target: Path) -> None:
-    """Fetch one full text, unless it lies there with the hash that the source knows."""
-    if target.is_file() and article.sha256 and sha256_file(target) == article.sha256:
+    """Fetch one full text, unless it lies there: whole, since it was renamed into place, and with the hash if known."""
+    if target.is_file() and article.sha256 in (None, sha256_file(target)):
         return
     content = source.full_text(article)
     with atomic(target) as stream:
