@@ -12,6 +12,7 @@ The rule, for a prompt of P tokens, a cap of C, a gold output of G and a window 
 
 import hashlib
 import importlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,6 +65,7 @@ class Tokenizer:
 
     def __init__(self, model: Model, folder: Path) -> None:
         self._model = model
+        os.environ.setdefault("TRANSFORMERS_NO_ADVISORY_WARNINGS", "1")  # that there is no PyTorch here is meant
         auto: Any = importlib.import_module("transformers").AutoTokenizer
         try:
             self._tokenizer: Any = auto.from_pretrained(

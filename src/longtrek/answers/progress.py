@@ -8,6 +8,7 @@ from typing import TextIO
 
 LOG_EVERY_S = 10.0
 BAR_EVERY_S = 0.2
+LEAST_SHARE = 0.01  # before that the expected finish says nothing
 
 
 class Progress:
@@ -78,7 +79,7 @@ class Progress:
     def _left_s(self, elapsed: float) -> float | None:
         running = sum(min(count, need) for count, need in self._running.values())
         share = (self._settled_need + running) / self._needed
-        return elapsed * (1 - share) / share if 0 < share <= 1 else None
+        return elapsed * (1 - share) / share if LEAST_SHARE < share <= 1 else None
 
     def _tell(self) -> None:
         if self._clock() - self._told < (BAR_EVERY_S if self._bar else LOG_EVERY_S):

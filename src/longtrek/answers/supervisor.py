@@ -16,7 +16,7 @@ import sys
 import time
 from pathlib import Path
 
-GRACE_S = 10.0
+GRACE_S = 5.0
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 

@@ -1,0 +1,500 @@
+"""Answers: what a key holds, what a store survives, what preflight refuses, and what a misbehaving server may do."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from longtrek.answers.ask import Summary, ask
+from longtrek.answers.client import Client, Door, Outcome
+from longtrek.answers.key import answer_key
+from longtrek.answers.model import EndpointEntry, Model, Sampling, find_model
+from longtrek.answers.provenance import identity
+from longtrek.answers.request import Request
+from longtrek.answers.retry import Patience, retry_after_s
+from longtrek.answers.schedule import Gate, send_order
+from longtrek.answers.store import open_store, read_rows
+from longtrek.answers.weights import Weights
+from longtrek.errors import LongtrekError
+
+LOCAL_ENGINE = Path(__file__).with_name("local_engine.py")
+HASTY = Patience(attempts=3, connect_s=2, first_s=1.0, idle_s=1.0, backoff_s=0.01, backoff_max_s=0.05)
+
+
+class Served:
+    """A running local engine: where it is, and what it was asked."""
+
+    def __init__(self, url: str, log: Path) -> None:
+        self.url = url
+        self.log = log
+
+    @property
+    def model(self) -> Model:
+        """A hosted model's entry for this server."""
+        endpoint = EndpointEntry(self.url)
+        return Model("hosted", "endpoint", repository="local", window=8192, endpoint=endpoint, max_concurrency=4)
+
+    def asked(self) -> list[str]:
+        """The prompts that have arrived, in order."""
+        lines = self.log.read_text().splitlines() if self.log.exists() else []
+        return [json.loads(line)["body"]["messages"][-1]["content"] for line in lines]
+
+    def requests(self) -> list[dict[str, Any]]:
+        """Everything that has arrived."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def ask_one(self, prompt: str, patience: Patience = HASTY, **door: Any) -> Outcome:
+        """Ask one prompt."""
+
+        async def one() -> Outcome:
+            async with Client(Door(self.url, "local", **door), patience) as client:
+                return await client.ask({"messages": [{"role": "user", "content": prompt}], "max_tokens": 100})
+
+        return asyncio.run(one())
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *arguments: str) -> Iterator[Served]:
+    """Run the local engine on a free port for the length of the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    log = folder / "asked.jsonl"
+    command = [sys.executable, str(LOCAL_ENGINE), "--port", str(port), "--log", str(log), *arguments]
+    server = subprocess.Popen(command)
+    try:
+        for _ in range(100):
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+            time.sleep(0.05)
+        yield Served(f"http://127.0.0.1:{port}/v1", log)
+    finally:
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for all tests that only ask."""
+    with serving(tmp_path_factory.mktemp("served")) as server:
+        yield server
+
+
+def request_of(name: str, content: str = "", **fields: Any) -> Request:
+    """A request with a prompt of its own."""
+    messages = [{"role": "user", "content": content or f"#tokens=3\n{name}"}]
+    return Request(name, messages, fields.pop("max_tokens", 100), **fields)
+
+
+def paths(folder: Path) -> dict[str, Path]:
+    """A store and an output in a folder."""
+    return {"store": folder / "store.jsonl", "out": folder / "out.jsonl"}
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """A file's rows."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+# What a key holds
+
+
+MODEL = Model("m", "vllm", repository="org/m", revision="abc", window=8192, dtype="bfloat16", gpus=1)
+WEIGHTS = Weights(Path("w"), "1" * 64, "2" * 64, "3" * 64, "abc", 9)
+ASKED = Request("a", [{"role": "user", "content": "hello"}], 100)
+
+
+def key_of(request: Request = ASKED, model: Model = MODEL, weights: Weights = WEIGHTS, cap: int = 100) -> str:
+    return answer_key(request, cap, identity(model, weights, "0.32.0"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"request": replace(ASKED, messages=[{"role": "user", "content": "hello "}])},
+        {"request": replace(ASKED, messages=[{"role": "system", "content": "hello"}])},
+        {"request": replace(ASKED, sample=1)},
+        {"request": replace(ASKED, completion=lambda: None)},  # type: ignore[arg-type,return-value]
+        {"cap": 101},
+        {"model": replace(MODEL, repository="org/n")},
+        {"model": replace(MODEL, dtype="float32")},
+        {"model": replace(MODEL, engine="vllm-cpu")},
+        {"model": replace(MODEL, template_args={"enable_thinking": False})},
+        {"model": replace(MODEL, sampling=Sampling(temperature=0.1))},
+        {"model": replace(MODEL, sampling=Sampling(seed=1))},
+        {"model": replace(MODEL, engine_args=("--quantization", "fp8"))},
+        {"weights": replace(WEIGHTS, sha256="4" * 64)},
+        {"weights": replace(WEIGHTS, tokenizer_sha256="4" * 64)},
+        {"weights": replace(WEIGHTS, template_sha256="4" * 64)},
+        {"weights": replace(WEIGHTS, revision="def")},
+    ],
+)
+def test_whatever_determines_an_answer_changes_its_key(changed: dict[str, Any]) -> None:
+    assert key_of(**changed) != key_of()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"request": replace(ASKED, id="b", prefix="p", expected="gold")},
+        {"model": replace(MODEL, name="n", label="N", notes="new", tiers=(4096,), max_concurrency=1)},
+        {"model": replace(MODEL, in_flight_tokens=5, kv_cache_gib=9, start_limit_s=1, window=9000)},
+        {"model": replace(MODEL, gpus=8, tensor_parallel=8, resource_args=("--gpu-memory-utilization", "0.5"))},
+        {"weights": replace(WEIGHTS, folder=Path("elsewhere"))},
+    ],
+)
+def test_names_notes_and_machines_leave_a_key_alone(changed: dict[str, Any]) -> None:
+    assert key_of(**changed) == key_of()
+
+
+@given(st.text(max_size=20), st.text(max_size=20), st.integers(0, 5), st.integers(1, 9))
+def test_keys_are_equal_only_for_equal_requests(one: str, two: str, sample: int, cap: int) -> None:
+    def key(content: str, number: int, tokens: int) -> str:
+        return key_of(Request("x", [{"role": "user", "content": content}], tokens, number), cap=tokens)
+
+    assert (key(one, sample, cap) == key(two, sample, cap)) == (one == two)
+    assert key(one, sample, cap) != key(one, sample + 1, cap)
+    assert key(one, sample, cap) != key(one, sample, cap + 1)
+
+
+def test_the_reference_solver_answers_anew_when_the_gold_changes() -> None:
+    solver = Model("r", "reference", kind="check")
+    fixed = identity(solver, None, "0.1")
+    keys = {answer_key(replace(ASKED, expected=gold), 100, fixed) for gold in ("1", "2")}
+    assert len(keys) == 2
+
+
+# What a store survives
+
+
+def row(key: str, status: str = "answered", kind: str = "timeout", text: str = "t") -> dict[str, Any]:
+    error = {"kind": kind, "message": "m"} if status == "failed" else None
+    return {"key": key, "id": key, "sample": 0, "status": status, "text": text, "error": error}
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_torn_last_line_is_dropped_and_nothing_else(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    path = tmp_path_factory.mktemp("torn") / "s.jsonl"
+    texts = data.draw(st.lists(st.text(max_size=30), min_size=1, max_size=5))
+    with open_store(path, print) as store:
+        for number, text in enumerate(texts):
+            store.append(row(str(number), text=text))
+    whole = path.read_bytes()
+    cut = data.draw(st.integers(0, len(whole)))
+    path.write_bytes(whole[:cut])
+    complete = whole[:cut].count(b"\n")
+    with open_store(path, lambda _: None) as store:
+        assert [store.settled(str(number)) for number in range(len(texts))] == [n < complete for n in range(len(texts))]
+        store.append(row("next"))
+    assert path.read_bytes().startswith(b"\n".join(whole.split(b"\n")[:complete]))
+    assert set(read_rows(path)) == {*map(str, range(complete)), "next"}
+
+
+@pytest.mark.parametrize("bad", ["{torn", "[1]", '{"key": "x"}', "\x00\x00"])
+def test_a_broken_line_that_no_crash_can_leave_is_an_error_that_names_it(tmp_path: Path, bad: str) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_text(f"{json.dumps(row('a'))}\n{bad}\n{json.dumps(row('b'))}\n")
+    with pytest.raises(LongtrekError, match="line 2"), open_store(path, print):
+        pass
+
+
+def test_an_answer_is_never_replaced_and_a_failure_gives_way_to_one(tmp_path: Path) -> None:
+    with open_store(tmp_path / "s.jsonl", print) as store:
+        for one in (row("a", "failed"), row("a", text="first"), row("a", text="second"), row("a", "failed")):
+            store.append(one)
+        assert (store.get("a") or {})["text"] == "first"
+
+
+@pytest.mark.parametrize(
+    ("one", "settled", "when_retried"),
+    [
+        (row("a"), True, True),
+        (row("a", "not_asked"), False, False),
+        (row("a", "failed", "timeout"), False, False),
+        (row("a", "failed", "rate_limited"), False, False),
+        (row("a", "failed", "engine_died"), False, False),
+        (row("a", "failed", "context_length"), True, False),
+        (row("a", "failed", "bad_request"), True, False),
+    ],
+)
+def test_what_may_pass_is_asked_again_and_a_refusal_only_on_request(
+    tmp_path: Path, one: dict[str, Any], settled: bool, when_retried: bool
+) -> None:
+    with open_store(tmp_path / "s.jsonl", print) as store:
+        store.append(one)
+        assert store.settled("a") == settled
+        assert store.settled("a", retry_failed=True) == when_retried
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from longtrek.answers.store import open_store
+with open_store(Path(sys.argv[1]), lambda line: print(line, flush=True)) as store:
+    print("writing", flush=True)
+    for number in range(20):
+        store.append({"key": f"{sys.argv[2]}{number}", "id": "x", "status": "answered", "text": "y" * 5000})
+        time.sleep(0.01)
+"""
+
+
+def test_a_second_writer_waits_and_says_for_whom(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    first = subprocess.Popen([*command, "a"], stdout=subprocess.PIPE, text=True)
+    assert first.stdout is not None and first.stdout.readline() == "writing\n"
+    second = subprocess.run([*command, "b"], capture_output=True, text=True, check=True)
+    assert first.wait() == 0
+    assert f"waiting for process {first.pid}" in second.stdout
+    assert [one["key"][0] for one in read(path)] == ["a"] * 20 + ["b"] * 20
+
+
+# In what order, and how many at once
+
+
+@given(st.lists(st.tuples(st.sampled_from(["", "p", "q"]), st.integers(0, 9)), max_size=20))
+def test_a_shared_prefix_goes_together_and_the_longest_go_first(items: list[tuple[str, int]]) -> None:
+    ordered = send_order(items, lambda item: item[0], lambda item: item[1])
+    assert sorted(ordered) == sorted(items)
+    for prefix in ("p", "q"):
+        places = [n for n, item in enumerate(ordered) if item[0] == prefix]
+        assert places == list(range(places[0], places[-1] + 1)) if places else True
+    alone = [item[1] for item in ordered if item[0] == ""]
+    assert alone == sorted(alone, reverse=True)
+    assert not ordered or ordered[0][1] == max(size for _, size in items)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 30), max_size=30), st.integers(1, 5), st.integers(1, 40))
+def test_requests_and_tokens_in_flight_stay_within_bounds(sizes: list[int], most: int, tokens: int) -> None:
+    seen: list[tuple[int, int]] = []
+
+    async def all_of_them() -> None:
+        gate = Gate(most, tokens)
+
+        async def work(size: int) -> None:
+            seen.append((gate.requests, gate.tokens))
+            await asyncio.sleep(0)
+            gate.leave(size)
+
+        async with asyncio.TaskGroup() as group:
+            for size in sizes:
+                await gate.enter(size)
+                group.create_task(work(size))
+
+    asyncio.run(all_of_them())
+    assert len(seen) == len(sizes)
+    assert all(requests <= most and (held <= tokens or requests == 1) for requests, held in seen)
+
+
+# What a server may do
+
+
+def test_an_answer_comes_with_its_usage_and_times(served: Served) -> None:
+    outcome = served.ask_one("#tokens=3 think=hm\nx", counts_as_it_streams=True)
+    assert (outcome.text, outcome.reasoning, outcome.finish_reason) == ("w0\nw1\nw2\n", "hm", "stop")
+    assert outcome.usage is not None and outcome.usage["completion_tokens"] == 3
+    assert outcome.first_token_s is not None and outcome.first_token_s <= outcome.total_s
+
+
+def test_odd_characters_arrive_as_they_were_sent(served: Served) -> None:
+    outcome = served.ask_one("#strange=1\nx")
+    assert outcome.text == 'a"b c\u2028d e\u0085f\x1cg\r\nh \U0001f600'
+
+
+@pytest.mark.parametrize(
+    ("told", "kind", "attempts"),
+    [
+        ("fail=429", "rate_limited", 3),
+        ("fail=500", "server_error", 3),
+        ("fail=503 body=html", "server_error", 3),
+        ("fail=500 body=empty", "server_error", 3),
+        ("fail=400", "bad_request", 1),
+        ("fail=404 body=html", "bad_request", 1),
+        ("fail=400 body=context", "context_length", 1),
+        ("odd=1", "bad_response", 3),
+        ("odd=1 body=empty", "bad_response", 3),
+        ("body=empty", "bad_response", 3),
+        ("finish=content_filter", "bad_response", 3),
+        ("cut=3", "cut_stream", 3),
+        ("finish=abort", "cut_stream", 3),
+        ("close=1", "cut_stream", 3),
+        ("poison=1", "server_error", 3),
+        ("hang=30", "timeout", 3),
+        ("tokens=3 delay=30", "timeout", 3),
+    ],
+)
+def test_a_server_that_misbehaves_is_a_fault_and_never_an_answer(
+    served: Served, told: str, kind: str, attempts: int
+) -> None:
+    outcome = served.ask_one(f"#{told}\nx", replace(HASTY, first_s=0.2, idle_s=0.2))
+    assert outcome.fault is not None
+    assert (outcome.fault.kind, outcome.attempts, outcome.text, outcome.finish_reason) == (kind, attempts, "", None)
+
+
+def test_nobody_at_the_address_is_unreachable() -> None:
+    outcome = Served("http://127.0.0.1:9/v1", Path("none")).ask_one("x")
+    assert outcome.fault is not None and outcome.fault.kind == "unreachable"
+
+
+@pytest.mark.parametrize("told", ["fail=429x2", "fail=500x1", "fail=503x2 body=html"])
+def test_faults_that_pass_end_in_an_answer(served: Served, told: str) -> None:
+    outcome = served.ask_one(f"#{told} tokens=2\nthen well")
+    assert (outcome.fault, outcome.text) == (None, "w0\nw1\n")
+
+
+def test_retry_after_is_waited_for_but_not_for_ever(served: Served) -> None:
+    waited = served.ask_one("#fail=429x1 retry_after=0.4\na")
+    assert waited.fault is None and waited.total_s >= 0.4
+    refused = served.ask_one("#fail=429x1 retry_after=9999\na")
+    assert refused.fault is not None and (refused.fault.kind, refused.attempts) == ("rate_limited", 1)
+    assert retry_after_s("Sun, 06 Nov 1994 08:49:37 GMT") == 0.0
+    assert (retry_after_s("7"), retry_after_s("soon"), retry_after_s(None)) == (7.0, None, None)
+
+
+class Lines:
+    """A completion rule that is content with so many lines."""
+
+    def __init__(self, lines: int) -> None:
+        self._left = lines
+
+    def feed(self, delta: str) -> bool:
+        self._left -= delta.count("\n")
+        return self._left <= 0
+
+
+def test_a_settled_stream_is_ended_and_its_tokens_counted_by_the_engine(served: Served, tmp_path: Path) -> None:
+    request = request_of("early", "#tokens=90 delay=0.01\nx", completion=lambda: Lines(4))
+
+    async def one() -> Outcome:
+        async with Client(Door(served.url, "local", counts_as_it_streams=True), HASTY) as client:
+            return await client.ask({"messages": request.messages, "max_tokens": 100}, request.completion)
+
+    outcome = asyncio.run(one())
+    assert (outcome.finish_reason, outcome.text) == ("complete", "w0\nw1\nw2\nw3\n")
+    assert outcome.usage is not None and outcome.usage["completion_tokens"] == 4
+    assert outcome.total_s < 0.8
+
+
+# Whole runs
+
+
+def test_rows_come_in_the_requests_order_with_their_provenance(served: Served, tmp_path: Path) -> None:
+    requests = [request_of(f"order-{n}", f"#tokens={9 - n}\norder {n} {tmp_path}") for n in range(6)]
+    summary = ask(served.model, requests, **paths(tmp_path), patience=HASTY)
+    assert summary == Summary(6, 6, 6, 0, 0, {})
+    rows = read(tmp_path / "out.jsonl")
+    assert [one["id"] for one in rows] == [request.id for request in requests]
+    assert rows[0]["usage"] == {"prompt_tokens": 7, "completion_tokens": 9, "cached_tokens": 2, "counted_by": "engine"}
+    where = rows[0]["provenance"]
+    assert where["engine"]["url"] == served.url and where["decoding"] == {"temperature": 0.0, "seed": 0}
+    assert len(where["prompt_sha256"]) == 64 and where["machine"]["cores"] >= 1
+
+
+def test_a_rerun_asks_nothing_and_renamed_requests_keep_their_answers(served: Served, tmp_path: Path) -> None:
+    requests = [request_of(f"n{n}", f"rerun {n} {tmp_path}") for n in range(3)]
+    ask(served.model, requests, **paths(tmp_path), patience=HASTY)
+    before = len(served.asked())
+    again = ask(served.model, [replace(one, id=f"new-{one.id}") for one in requests], **paths(tmp_path))
+    assert (again.asked, len(served.asked())) == (0, before)
+    assert [one["id"] for one in read(tmp_path / "out.jsonl")] == ["new-n0", "new-n1", "new-n2"]
+
+
+def test_failures_stand_in_the_output_as_failures_and_are_asked_again(served: Served, tmp_path: Path) -> None:
+    passing = f"#fail=429x3\n{tmp_path}"
+    lasting = f"#fail=400 body=context\n{tmp_path}"
+    requests = [request_of("good", f"fine {tmp_path}"), request_of("limited", passing), request_of("long", lasting)]
+    summary = ask(served.model, requests, **paths(tmp_path), patience=HASTY)
+    assert (summary.answered, summary.errors) == (1, {"rate_limited": 1, "context_length": 1})
+    assert [one["status"] for one in read(tmp_path / "out.jsonl")] == ["answered", "failed", "failed"]
+    again = ask(served.model, requests, **paths(tmp_path), patience=HASTY)
+    assert (again.asked, again.answered, again.errors) == (1, 2, {"context_length": 1})
+    once_more = ask(served.model, requests, **paths(tmp_path), patience=HASTY, retry_failed=True)
+    assert once_more.asked == 1
+
+
+def test_a_run_in_which_nothing_is_answered_is_an_error(served: Served, tmp_path: Path) -> None:
+    requests = [request_of(f"f{n}", f"#fail=400\n{n} {tmp_path}") for n in range(3)]
+    with pytest.raises(LongtrekError, match="nothing was answered, 3 requests failed"):
+        ask(served.model, requests, **paths(tmp_path), patience=HASTY)
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_server_that_is_not_there_ends_the_run_soon(tmp_path: Path) -> None:
+    model = replace(Served("http://127.0.0.1:9/v1", Path()).model, max_concurrency=1)
+    began = time.monotonic()
+    with pytest.raises(LongtrekError, match="nobody answers at"):
+        ask(model, [request_of(f"n{n}") for n in range(50)], **paths(tmp_path), patience=HASTY)
+    assert time.monotonic() - began < 10
+
+
+def test_concurrency_of_a_whole_run_is_the_entrys(tmp_path: Path) -> None:
+    requests = [request_of(f"c{n}", f"#tokens=4 delay=0.02\nmany {n}") for n in range(12)]
+    with serving(tmp_path) as server:
+        ask(replace(server.model, max_concurrency=3), requests, **paths(tmp_path), patience=HASTY)
+        arrived = server.requests()
+    assert len(arrived) == 12 and max(one["in_flight"] for one in arrived) == 3
+
+
+RUN = """
+import sys
+from pathlib import Path
+from longtrek.answers.ask import ask
+from longtrek.answers.model import EndpointEntry, Model
+from longtrek.answers.request import Request
+folder = Path(sys.argv[2])
+model = Model("h", "endpoint", repository="local", window=8192, endpoint=EndpointEntry(sys.argv[1]), max_concurrency=4)
+requests = [Request(f"r{n}", [{"role": "user", "content": f"#tokens={2 + n % 5}\\nr{n}"}], 50) for n in range(40)]
+ask(model, requests, store=folder / "store.jsonl", out=folder / "out.jsonl")
+"""
+
+
+def test_a_killed_run_loses_nothing_and_asks_nothing_twice(tmp_path: Path) -> None:
+    with serving(tmp_path, "--delay", "0.03") as server:
+        command = [sys.executable, "-c", RUN, server.url, str(tmp_path)]
+        run = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        store = tmp_path / "store.jsonl"
+        while not store.exists() or store.read_bytes().count(b"\n") < 12:
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        kept = read(store)
+        asked_before = len(server.asked())
+        assert not (tmp_path / "out.jsonl").exists()
+        subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        rows = read(tmp_path / "out.jsonl")
+        asked_again = server.asked()[asked_before:]
+    assert read(store)[: len(kept)] == kept
+    assert len(asked_again) == 40 - len(kept)
+    assert not {one.split("\n")[1] for one in asked_again} & {one["id"] for one in kept}
+    assert [one["text"].count("\n") for one in rows] == [2 + n % 5 for n in range(40)]
+
+
+def test_the_reference_solver_answers_with_the_gold(tmp_path: Path) -> None:
+    solver = find_model("reference-solver")
+    requests = [request_of("a", expected="[1]1+1=2"), request_of("b")]
+    summary = ask(solver, requests, **paths(tmp_path))
+    rows = read(tmp_path / "out.jsonl")
+    assert (solver.kind, summary.answered, rows[0]["text"]) == ("check", 1, "[1]1+1=2")
+    assert (rows[1]["status"], rows[1]["error"]["kind"]) == ("failed", "bad_request")
+
+
+def test_requests_must_differ(tmp_path: Path) -> None:
+    with pytest.raises(LongtrekError, match="found more than once: a"):
+        ask(find_model("reference-solver"), [request_of("a"), request_of("a")], **paths(tmp_path))
