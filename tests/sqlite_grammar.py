@@ -136,7 +136,7 @@ class Grammar:
         texts = (
             f"UPPER({self.text_column()})", f"LOWER({self.text_column()})", f"{self.text_column()} || '!'",
             f"SUBSTR({self.text_column()}, {self.draw.randint(-3, 4)}, {self.draw.randint(-2, 4)})",
-            f"REPLACE({self.text_column()}, 'e', 'EE')", f"TRIM({self.text_column()}, 'aD')",
+            f"REPLACE({self.text_column()}, 'ee', 'é')", f"TRIM({self.text_column()}, 'aD')",
         )  # fmt: skip
         return self.one_of(self.number, lambda: self.condition(2), *texts[:2], self.draw.choice(texts))
 
@@ -217,7 +217,9 @@ class Grammar:
         items = [self.expression() for _ in range(width)]
         order = self.maybe(0.5, lambda: self.order(width, self.expression))
         distinct = self.one_of("", "", "DISTINCT ")
-        return f"SELECT {distinct}{', '.join(items)} FROM {self.table}{self.where()}{order}{self.maybe(0.2, self.limit)}"
+        return (
+            f"SELECT {distinct}{', '.join(items)} FROM {self.table}{self.where()}{order}{self.maybe(0.2, self.limit)}"
+        )
 
     def grouped(self) -> str:
         keys = [self.expression() for _ in range(self.draw.choice((1, 1, 2)))]

@@ -63,8 +63,7 @@ class Database:
     def as_dict(self) -> dict[str, list[dict[str, Value]]]:
         """The tables as lists of objects, the form in which a case or a context carries them."""
         return {
-            name: [dict(zip(columns, row, strict=True)) for row in self.table(name)]
-            for name, columns in SCHEMA.items()
+            name: [dict(zip(columns, row, strict=True)) for row in self.table(name)] for name, columns in SCHEMA.items()
         }
 
 
@@ -86,9 +85,7 @@ def database_of(articles: Sequence[Mapping[str, Any]], citations: Iterable[tuple
         raise LongtrekError("a collection holds an article twice; expected each id once: rebuild the collections")
     inside = dict.fromkeys(pair for pair in citations if pair[0] in members and pair[1] in members)
     authorship = [
-        (article["id"], name, position)
-        for article in articles
-        for position, name in enumerate(article["authors"])
+        (article["id"], name, position) for article in articles for position, name in enumerate(article["authors"])
     ]
     return Database(
         articles=tuple(_article_row(article) for article in articles),
@@ -132,9 +129,7 @@ def _checked(row: Mapping[str, Any], table: str, number: int, where: str) -> Row
     columns = SCHEMA[table]
     unknown = [name for name in row if name not in columns]
     if unknown:
-        raise LongtrekError(
-            f"{where}: `{table}[{number}]` has a column `{unknown[0]}`; expected {', '.join(columns)}"
-        )
+        raise LongtrekError(f"{where}: `{table}[{number}]` has a column `{unknown[0]}`; expected {', '.join(columns)}")
     return tuple(_cell(row.get(name), kind, f"{where}: `{table}[{number}].{name}`") for name, kind in columns.items())
 
 
@@ -188,14 +183,15 @@ class Engine:
             self._connection.execute(f"DELETE FROM {name}")
             rows = database.table(name)
             if rows:
-                self._connection.execute(_insertion(name, columns), [list(column) for column in zip(*rows, strict=True)])
+                self._connection.execute(
+                    _insertion(name, columns), [list(column) for column in zip(*rows, strict=True)]
+                )
         self._connection.commit()
         self._loaded = database
 
-    def fetch(self, text: str, values: Sequence[Value], most: int | None = None) -> list[Row]:
-        """Run DuckDB's own SQL with bound values and fetch all rows, or the first `most`."""
-        cursor = self._connection.execute(text, list(values))
-        return cursor.fetchall() if most is None else cursor.fetchmany(most)
+    def fetch(self, text: str, values: Sequence[Value]) -> list[Row]:
+        """Run DuckDB's own SQL with bound values and fetch all rows."""
+        return self._connection.execute(text, list(values)).fetchall()
 
     def begin_reading(self) -> None:
         """Start a transaction in which DuckDB itself refuses every write."""
@@ -260,8 +256,4 @@ def _redrawn_authors(database: Database, ids: Sequence[Value], draw: random.Rand
     names = [row[2] for row in database.article_author]
     if not names:
         return []
-    return [
-        (article, draw.choice(names), position)
-        for article in ids
-        for position in range(draw.randint(1, 6))
-    ]
+    return [(article, draw.choice(names), position) for article in ids for position in range(draw.randint(1, 6))]

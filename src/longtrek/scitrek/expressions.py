@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlglot import exp
 
 from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import BOOLEAN, INTEGER, NULL, NUMERIC, REAL, TEXT, Piece, Scope, folded
+from longtrek.scitrek.scope import BOOLEAN, INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
 
 DUCKDB_TYPES = {INTEGER: "BIGINT", REAL: "DOUBLE", TEXT: "VARCHAR", BOOLEAN: "BOOLEAN", NULL: "BIGINT"}
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from longtrek.scitrek.expressions import Expressions, ascii_folded, common, compared, number, only, text_of, value
 from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import BOOLEAN, INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
+from longtrek.scitrek.scope import INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
 
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.GroupConcat)
 
@@ -74,6 +74,8 @@ def _extreme(name: str) -> Callable[[Expressions, Any, Scope], Piece]:
 def _group_concat(translate: Expressions, node: exp.GroupConcat, scope: Scope) -> Piece:
     only(node, "this", "separator")
     distinct, inner = _argument(translate, node, scope)
+    if len(scope.sources) > 1:
+        raise Refused("GROUP_CONCAT over a join: neither its order nor its size is certain")
     if distinct:
         raise Refused("GROUP_CONCAT of DISTINCT values: their order is not certain")
     between = "','"
@@ -156,6 +158,10 @@ def _replace(translate: Expressions, node: exp.Replace, scope: Scope) -> Piece:
     names = ("this", "expression", "replacement")
     if any(node.args.get(name) is None for name in names):
         raise Refused("REPLACE takes three arguments")
+    old, new = (translate.queries.fixed(node.args[name]) for name in names[1:])
+    if not isinstance(old, str) or not isinstance(new, str) or len(new) > len(old):
+        # Nested ones that lengthen would fill the memory outside the engine's accounts.
+        raise Refused("REPLACE by a longer text, or of or by other than plain texts")
     return Piece(f"replace({', '.join(text_of(translate(node.args[n], scope), 'REPLACE') for n in names)})", TEXT)
 
 

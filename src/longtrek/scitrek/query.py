@@ -46,13 +46,12 @@ def run(engine: Engine, database: Database, sql: str, most: int | None = None) -
     """
     translation, shape = translate(sql)
     engine.load(database)
+    text = translation.text if most is None else f"{translation.text} LIMIT {most + 1}"
     try:
-        rows = engine.fetch(translation.text, translation.bound(shape), None if most is None else most + 1)
-    except duckdb.OutOfRangeException:
+        rows = engine.fetch(text, translation.bound(shape))
+    except (duckdb.OutOfRangeException, duckdb.ConversionException):
         raise Refused("a number of the result or on the way to it has more than 64 bits") from None
-    except duckdb.ConversionException:
-        raise Refused("a number of the result or on the way to it has more than 64 bits") from None
-    except (duckdb.BinderException, duckdb.NotImplementedException) as error:
+    except (duckdb.BinderException, duckdb.ParserException, duckdb.NotImplementedException) as error:
         raise Refused(f"the query cannot be run as it stands: {_first_line(error)}") from None
     if most is not None and len(rows) > most:
         raise Refused(f"the result has more than {most:,} rows")

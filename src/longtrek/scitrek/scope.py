@@ -8,7 +8,7 @@ from sqlglot import exp
 from longtrek.scitrek.literals import Refused
 
 INTEGER, REAL, TEXT, BOOLEAN, NULL = "integer", "real", "text", "boolean", "null"
-NUMERIC = (INTEGER, REAL, BOOLEAN)
+
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,7 @@ class Scope:
         found = [
             source.columns[name]
             for source in self.sources
-            if name in source.columns
-            and (source.name == table if table is not None else name not in source.merged)
+            if name in source.columns and (source.name == table if table is not None else name not in source.merged)
         ]
         if len(found) > 1:
             raise Refused(f"the column {name} is ambiguous: {len(found)} tables of the query have it")

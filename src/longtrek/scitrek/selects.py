@@ -18,7 +18,8 @@ from longtrek.scitrek.literals import Refused
 from longtrek.scitrek.scope import INTEGER, NULL, REAL, Grouping, Piece, Scope, Source, folded
 
 _FIRST, _LAST = "ASC NULLS FIRST", "DESC NULLS LAST"
-_MOST_SOURCES = 8
+# Beyond these, planning alone can take longer than any time limit; no question of the paper comes near them.
+_MOST_JOINED, _MOST_SOURCES, _DEEPEST, _MOST_COLUMNS = 6, 24, 8, 100
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Selects:
         self.baked: set[int] = set()
         self.constants: list[str] = []
         self.translate = Expressions(self)
-        self._numbered = 0
+        self._numbered = self._depth = 0
         self._known: Mapping[str, CommonTable] = {}
 
     # What expressions ask of the queries around them.
@@ -128,6 +129,9 @@ class Selects:
             Refused: it is not a SELECT, or uses what is not allowed or not certain.
         """
         before = self._known
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise Refused(f"queries nested more than {_DEEPEST} deep")
         try:
             self._known = self._with(query)
             if isinstance(query, exp.Select):
@@ -136,6 +140,7 @@ class Selects:
                 return self._compound(query, outer)
         finally:
             self._known = before
+            self._depth -= 1
         raise Refused(f"{type(query).__name__.upper()} is not a SELECT, which alone may be run")
 
     def _with(self, query: exp.Expr) -> Mapping[str, CommonTable]:
@@ -181,8 +186,8 @@ class Selects:
         joins = query.args.get("joins") or []
         clause = query.args.get("from_")
         tables = [clause.this, *(join.this for join in joins)] if clause is not None else []
-        if len(tables) > _MOST_SOURCES:
-            raise Refused(f"a join of {len(tables)} tables; at most {_MOST_SOURCES} are joined")
+        if len(tables) > _MOST_JOINED:
+            raise Refused(f"a join of {len(tables)} tables; at most {_MOST_JOINED} are joined")
         ordered = query.args.get("order") is not None
         sources: list[Source] = []
         text, inherited = "", None
@@ -201,6 +206,8 @@ class Selects:
 
     def _source(self, table: exp.Expr, dropping: bool) -> tuple[Source, str, Relation | None]:
         self._numbered += 1
+        if self._numbered > _MOST_SOURCES:
+            raise Refused(f"the query reads more than {_MOST_SOURCES} tables, repeated ones counted each time")
         mine = f"t{self._numbered}"
         if isinstance(table, exp.Table):
             only(table, "this", "alias")
@@ -271,6 +278,8 @@ class Selects:
                 items.append((folded(item.alias_or_name), inner))
         if not items:
             raise Refused("a SELECT of no columns")
+        if len(items) > _MOST_COLUMNS:
+            raise Refused(f"a SELECT of {len(items)} columns; at most {_MOST_COLUMNS} are returned")
         return items
 
     def _ungrouped(self, query: exp.Select, parts: _Parts, terms: Sequence[exp.Expr]) -> Relation:

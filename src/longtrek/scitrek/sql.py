@@ -41,6 +41,7 @@ class Translation:
 _baked: dict[str, tuple[int, ...]] = {}
 _translations: dict[tuple[str, tuple[str | int | float, ...]], Translation] = {}
 _MOST_KEPT = 20_000
+_MOST_CONCATENATIONS = 8
 
 
 def translate(sql: str) -> tuple[Translation, Shape]:
@@ -67,6 +68,8 @@ def translate(sql: str) -> tuple[Translation, Shape]:
 
 def _translated(shape: Shape) -> tuple[Translation, tuple[int, ...]]:
     try:
+        if shape.text.count("||") > _MOST_CONCATENATIONS:
+            raise Refused(f"more than {_MOST_CONCATENATIONS} concatenations, which could grow a text without end")
         selects = Selects(shape.values)
         relation = selects.relation(_parsed(shape.text))
     except RecursionError:
