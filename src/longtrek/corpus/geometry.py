@@ -5,7 +5,7 @@ Pure and free of dependencies, because it runs in the converter's environment: l
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -308,7 +308,7 @@ def _beside(left: Line, right: Line) -> bool:
     return overlap > 0.5 * min(left.height, right.height) and -2 < gap < 1.6 * max(left.size, right.size)
 
 
-def _hanging_margin(lines: list[Line]) -> Any:
+def _hanging_margin(lines: list[Line]) -> Callable[[Line], float | None]:
     """A function that gives the left margin of a line's column where entries hang on a page, else None."""
     columns: dict[bool, Counter[int]] = {}
     middle = (min((x.x0 for x in lines), default=0) + max((x.x1 for x in lines), default=0)) / 2

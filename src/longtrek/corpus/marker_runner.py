@@ -83,7 +83,7 @@ def geometry_converter() -> Any:
 
 def marker_converter() -> Any:
     """Marker as its authors ship it; on a GPU it takes its vision model and full-page OCR, else its fast detector."""
-    from marker.converters.pdf import PdfConverter  # type: ignore[import-not-found]
+    from marker.converters.pdf import PdfConverter
     from marker.models import create_model_dict  # type: ignore[import-not-found]
 
     settings = {"extract_images": False, "pdftext_workers": 1, "disable_image_extraction": True, "disable_tqdm": True}

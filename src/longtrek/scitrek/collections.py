@@ -1,13 +1,14 @@
 """Collections of articles up to a level's length: random, and along the citation graph depth-first or breadth-first.
 
 Section 3 and appendix A of SciTrek. A collection starts at each article in turn and grows until the next article would
-pass the level's length. Pure: article lengths and citations in, collections out. All draws come from SHAKE-128 streams,
-so that a seed gives the same collections on every machine.
+pass the level's length. Pure but for `write`: lengths and citations in, collections out. All draws come from SHAKE-128
+streams, so that a seed gives the same collections on every machine.
 """
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -266,3 +267,14 @@ def _collection(
         articles=tuple(names[members[place]] for place in order),
         tokens=sum(sizes[member] for member in members),
     )
+
+
+def write(collections: Sequence[Collection], path: Path) -> None:
+    """Write `collections.parquet`: id, level, strategy, article ids in order, tokens."""
+    import pyarrow as pa
+
+    from longtrek.corpus.tables import write_table
+
+    columns = [("id", pa.string()), ("level", pa.string()), ("strategy", pa.string())]
+    columns += [("articles", pa.list_(pa.string())), ("tokens", pa.int64())]
+    write_table(path, [collection.row() for collection in collections], pa.schema(columns))
