@@ -206,6 +206,14 @@ def test_rows_come_in_the_requests_order_with_their_provenance(served: Served, t
     assert len(where["prompt_sha256"]) == 64 and where["machine"]["cores"] >= 1
 
 
+def test_thoughts_where_thinking_is_off_are_told(served: Served, tmp_path: Path) -> None:
+    said: list[str] = []
+    requests = [request_of("t", f"#think=hm tokens=2\n{tmp_path}"), request_of("u", f"plain {tmp_path}")]
+    ask(served.model, requests, **paths(tmp_path), patience=HASTY, say=said.append)
+    assert "hosted: 1 answers hold reasoning although thinking is 'none'" in said
+    assert [one["reasoning"] for one in read(tmp_path / "out.jsonl")] == ["hm", None]
+
+
 def test_a_rerun_asks_nothing_and_renamed_requests_keep_their_answers(served: Served, tmp_path: Path) -> None:
     requests = [request_of(f"n{n}", f"rerun {n} {tmp_path}") for n in range(3)]
     ask(served.model, requests, **paths(tmp_path), patience=HASTY)

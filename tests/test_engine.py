@@ -21,6 +21,7 @@ from longtrek.answers.server import LocalServer
 from longtrek.answers.supervisor import descendants
 from longtrek.answers.weights import Weights, make_weights
 from longtrek.errors import LongtrekError
+from longtrek.paths import ROOT
 
 LOCAL_ENGINE = Path(__file__).with_name("local_engine.py")
 HASTY = Patience(attempts=3, connect_s=2, first_s=5, idle_s=5, backoff_s=0.01, backoff_max_s=0.05)
@@ -204,8 +205,8 @@ def small_model() -> Model:
 @pytest.fixture(scope="module")
 def small_weights(small_model: Model, tmp_path_factory: pytest.TempPathFactory) -> Weights:
     """Its weights: those that the kit's own run has made, else fetched and converted here."""
-    made = os.environ.get("LONGTREK_TEST_WEIGHTS")
-    out = Path(made) if made else tmp_path_factory.mktemp("weights") / small_model.name
+    made = ROOT / "results" / "weights" / small_model.name
+    out = made if (made / "manifest.json").is_file() else tmp_path_factory.mktemp("weights") / small_model.name
     return make_weights(small_model, out, engine_python(small_model))
 
 

@@ -97,6 +97,7 @@ def ask(
         rows = [opened.get(key) or {} for key in keys]
         summary = _summary(rows, len(pending))
         tell(f"{model.name}: {summary.line()}")
+        _tell_thoughts(model, rows, tell)
         if summary.failed and not summary.answered:
             first = next(row["error"] for row in rows if row["status"] == "failed")
             raise LongtrekError(
@@ -118,6 +119,13 @@ def _summary(rows: list[dict[str, Any]], asked: int) -> Summary:
     statuses = Counter(row["status"] for row in rows)
     errors = Counter(row["error"]["kind"] for row in rows if row["status"] == "failed")
     return Summary(len(rows), asked, statuses["answered"], statuses["failed"], statuses["not_asked"], dict(errors))
+
+
+def _tell_thoughts(model: Model, rows: list[dict[str, Any]], tell: Callable[[str], None]) -> None:
+    """A template may take the switch that turns thinking off and the model think all the same: look at the output."""
+    thoughts = sum(bool(row["reasoning"]) or "</think>" in row["text"] for row in rows)
+    if thoughts and model.thinking != "on":
+        tell(f"{model.name}: {thoughts} answers hold reasoning although thinking is {model.thinking!r}")
 
 
 class _Work:
