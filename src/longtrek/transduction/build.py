@@ -164,3 +164,13 @@ def _write(stream: BinaryIO, lines: Iterator[Line], spec: DocumentSpec, check: C
         built,
         check(built),
     )
+
+
+def summary(tiers: Iterable[Tier]) -> str:
+    """The tiers as CSV: one line a tier."""
+    fields = ("horizon", "documents", "prompt_mean", "prompt_max", "longest_mean", "output_mean", "fill", "verdict")
+    lines = [",".join((*fields, "sha256"))]
+    for tier in tiers:
+        shown = [f"{value:.4f}" if isinstance(value, float) else value for value in (getattr(tier, f) for f in fields)]
+        lines.append(",".join(str(value) for value in (*shown, tier.built.sha256)))
+    return "\n".join(lines) + "\n"

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import click
 
+from longtrek.paths import shipped
+
+# Section 2 and appendix D: means of the largest tier.
 PAPER_PROMPT_MEAN = 65374
 PAPER_OUTPUT_MEAN = 61240
 PAPER_HORIZON = 131072
@@ -52,59 +55,72 @@ def document(
 
 
 @click.command()
-@click.option("--out", default="results/documents", show_default=True, type=click.Path(path_type=Path), help="Folder.")
-@click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; repeatable  [default: all six]")
-@click.option("--samples", type=click.IntRange(1), help="Samples a cell  [default: the grid's, 5]")
 @click.option(
-    "--level",
-    "levels",
-    multiple=True,
-    type=click.IntRange(1, 4),
-    help="A difficulty by rank, 1 easiest to 4 hardest, in every family; repeatable  [default: all]",
+    "--config",
+    "config_file",
+    type=click.Path(path_type=Path),
+    default=shipped("config/quick.yaml"),
+    help="The run's config; the options below go before it.  [default: config/quick.yaml]",
 )
-@click.option("--seed", type=int, help="Root seed  [default: the frozen documents']")
-@click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files  [default: the kit's]")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: documents in the config's results]")
+@click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; may be repeated.")
+@click.option("--samples", type=click.IntRange(1), help="Samples a cell.")
+@click.option("--seed", type=int, help="Root seed.")
+@click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files.")
 @click.option("--cores", type=click.IntRange(1), help="Processes  [default: all cores]")
-@click.option("--freeze", is_flag=True, help="Recount every document whole and make these the frozen ones.")
+@click.option("--freeze", is_flag=True, help="Count every text whole and make these documents the frozen ones.")
 def documents(
-    out: Path,
+    config_file: Path,
+    out: Path | None,
     horizons: tuple[int, ...],
     samples: int | None,
-    levels: tuple[int, ...],
     seed: int | None,
     prompts: Path | None,
     cores: int | None,
     freeze: bool,
 ) -> None:
-    """Write the documents of whole tiers, one file <horizon>.jsonl.zst a tier.
+    """Write the documents of whole tiers: a file <horizon>.jsonl.zst a tier, and summary.csv.
 
     Prints for each tier its documents, prompt tokens (mean, largest), the mean of the longest format's prompt,
-    required output tokens (mean) and fill, and whether the documents are the frozen ones; with the frozen seed a
-    difference is an error. The budget is set on the longest of the three formats of the same records, so that
-    prompts without identifiers are shorter: fill is the longest format's mean by the input budget.
-    """
-    from longtrek.transduction import frozen
-    from longtrek.transduction.build import build
-    from longtrek.transduction.grid import grid
-    from longtrek.transduction.prompts import read_prompts, shipped_prompts
+    required output tokens (mean), fill, and whether the documents are the frozen ones. With the frozen seed a
+    difference is an error, and the tier is not written. Tokens are cl100k_base.
 
-    texts = read_prompts(prompts)
-    root = frozen.root_seed() if seed is None else seed
-    own = prompts is not None and prompts.resolve() != shipped_prompts().resolve()
-    check = (lambda _: "not compared") if own or freeze else functools.partial(frozen.compare, root, texts)
-    tiers = [grid().specs(horizon, samples, levels or None) for horizon in horizons or grid().horizons]
+    The budget is set on the longest of the three formats of the same records, so that prompts without identifiers
+    are shorter; fill is the longest format's mean by the input budget.
+    """
+    from longtrek import config, files
+    from longtrek.transduction import frozen
+    from longtrek.transduction.build import build, summary
+    from longtrek.transduction.grid import grid
+    from longtrek.transduction.prompts import read_prompts
+
+    run = config.load(config_file)
+    plan = run.transduction
+    root = plan.seed if seed is None else seed
+    texts = read_prompts(prompts or plan.prompts)
+    folder = out or run.results / "documents"
+    tiers = [grid().specs(horizon, samples or plan.samples) for horizon in horizons or plan.horizons]
+    known = None if prompts or freeze else plan.frozen
+    check = functools.partial(frozen.compare, known, root, texts) if known else _not_compared
     click.echo(
         f"{'horizon':>8} {'documents':>9} {'prompt mean':>12} {'max':>7} "
         f"{'longest mean':>13} {'output mean':>12} {'fill':>7}"
     )
     built = []
-    for tier in build(out, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check):
-        built.append(tier.built)
+    for tier in build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check):
+        built.append(tier)
         click.echo(
             f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
             f"{tier.longest_mean:>13,.1f} {tier.output_mean:>12,.1f} {tier.fill:>7.2%}  {tier.verdict}"
         )
         if tier.horizon == PAPER_HORIZON:
             click.echo(f"{'paper':>8} {'240':>9} {PAPER_PROMPT_MEAN:>12,} {'':>7} {'':>13} {PAPER_OUTPUT_MEAN:>12,}")
+    files.write_text(folder / "summary.csv", summary(built))
     if freeze:
-        click.echo(f"frozen: {frozen.freeze(root, texts, built)}")
+        path = plan.frozen or frozen.frozen_file()
+        frozen.freeze(path, root, texts, [tier.built for tier in built])
+        click.echo(f"frozen: {path}")
+
+
+def _not_compared(_: object) -> str:
+    return "not compared"

@@ -37,13 +37,12 @@ def line_digest(line: bytes) -> str:
     return hashlib.sha256(line).hexdigest()[:DIGITS]
 
 
-def read_frozen() -> dict[str, Any]:
-    """Read the frozen hashes.
+def read_frozen(path: Path) -> dict[str, Any]:
+    """Read frozen hashes.
 
     Raises:
         LongtrekError: the file is missing or is not JSON.
     """
-    path = frozen_file()
     try:
         frozen = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -55,8 +54,8 @@ def read_frozen() -> dict[str, Any]:
 
 
 def root_seed() -> int:
-    """The root seed of the frozen documents."""
-    return int(read_frozen()["seed"])
+    """The root seed of the kit's frozen documents."""
+    return int(read_frozen(frozen_file())["seed"])
 
 
 def _identity(seed: int, prompts: Prompts) -> dict[str, Any]:
@@ -69,8 +68,8 @@ def _identity(seed: int, prompts: Prompts) -> dict[str, Any]:
     }
 
 
-def freeze(seed: int, prompts: Prompts, tiers: list[Built]) -> Path:
-    """Write the hashes of the whole grid as the frozen ones, and return the file.
+def freeze(path: Path, seed: int, prompts: Prompts, tiers: list[Built]) -> None:
+    """Write the hashes of the whole grid as the frozen ones.
 
     Raises:
         LongtrekError: a tier is missing or has not all of its documents.
@@ -81,7 +80,7 @@ def freeze(seed: int, prompts: Prompts, tiers: list[Built]) -> Path:
         if found != ids:
             raise LongtrekError(
                 f"freezing needs the whole grid: horizon {horizon} has {len(found)} of its {len(ids)} documents; "
-                f"run `{FREEZE}` without --horizon, --samples and --level"
+                f"run `{FREEZE}` with a config that generates all of it"
             )
     value = _identity(seed, prompts) | {
         "tiers": {
@@ -90,11 +89,10 @@ def freeze(seed: int, prompts: Prompts, tiers: list[Built]) -> Path:
         },
         "documents": {id_: digest for tier in tiers for id_, digest in tier.documents.items()},
     }
-    write_text(frozen_file(), json.dumps(value, indent=1) + "\n")
-    return frozen_file()
+    write_text(path, json.dumps(value, indent=1) + "\n")
 
 
-def compare(seed: int, prompts: Prompts, tier: Built) -> str:
+def compare(path: Path, seed: int, prompts: Prompts, tier: Built) -> str:
     """Compare a tier with the frozen one and say in a few words how it stands.
 
     A whole tier is compared by its hash, a part of one document by document. Nothing is compared where the seed
@@ -103,22 +101,24 @@ def compare(seed: int, prompts: Prompts, tier: Built) -> str:
     Raises:
         LongtrekError: the seed is the frozen one, but the documents are not.
     """
-    frozen = read_frozen()
+    frozen = read_frozen(path)
     if seed != frozen["seed"]:
-        return f"not compared (seed {seed}; frozen: {frozen['seed']})"
+        return f"not compared (seed {seed} is not the frozen one)"
     known: Mapping[str, str] = frozen["documents"]
     common = [id_ for id_ in tier.documents if id_ in known]
     if not common:
-        return "not compared (no frozen document has this horizon)"
+        return "not compared (no frozen horizon)"
     expected = frozen["tiers"][str(tier.horizon)]
     whole = len(tier.documents) == expected["documents"] == len(common)
     wrong = [id_ for id_ in common if known[id_] != tier.documents[id_]]
     if not wrong and (not whole or tier.sha256 == expected["sha256"]):
         return "as frozen" if whole else f"{len(common)} documents as frozen"
-    raise LongtrekError(_difference(frozen, _identity(seed, prompts), tier, wrong))
+    raise LongtrekError(_difference(path, frozen, _identity(seed, prompts), tier, wrong))
 
 
-def _difference(frozen: Mapping[str, Any], identity: Mapping[str, Any], tier: Built, wrong: list[str]) -> str:
+def _difference(
+    path: Path, frozen: Mapping[str, Any], identity: Mapping[str, Any], tier: Built, wrong: list[str]
+) -> str:
     changed = [name for name in ("samples", "grid_sha256", "words_sha256") if frozen[name] != identity[name]]
     prompts = identity["prompts"]
     changed += [f"prompt {name}" for name, digest in frozen["prompts"].items() if prompts.get(name) != digest]
@@ -126,7 +126,7 @@ def _difference(frozen: Mapping[str, Any], identity: Mapping[str, Any], tier: Bu
     example = wrong[0] if wrong else "none alone (their order differs)"
     return (
         f"horizon {tier.horizon}: SHA-256 of the documents is {tier.sha256}, "
-        f"expected {frozen['tiers'][str(tier.horizon)]['sha256']} ({frozen_file()}); "
+        f"expected {frozen['tiers'][str(tier.horizon)]['sha256']} ({path}); "
         f"{len(wrong)} of {len(tier.documents)} documents differ, first {example}; {cause}; "
-        f"undo the change, use another seed or prompt folder, or freeze on purpose with `{FREEZE}`"
+        f"undo the change, use another seed, set `frozen: null` in the config, or freeze on purpose with `{FREEZE}`"
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import yaml
 
 from longtrek.errors import LongtrekError
+from longtrek.files import canonical_json
 
 GRID_FILE = Path(__file__).with_name("grid.yaml")
 
@@ -61,34 +62,34 @@ class DocumentSpec:
 
 @dataclass(frozen=True)
 class Grid:
-    """The grid's axes as `grid.yaml` gives them; `families` is family → format → difficulties, easiest first."""
+    """The grid's axes as `grid.yaml` gives them; `families` is family → format → difficulties, easiest first.
+
+    `sha256` is of the axes, not of the file's comments.
+    """
 
     horizons: tuple[int, ...]
     samples: int
     families: dict[str, dict[str, tuple[float, ...]]]
     sha256: str
 
-    def specs(
-        self, horizon: int, samples: int | None = None, levels: Iterable[int] | None = None
-    ) -> list[DocumentSpec]:
+    def specs(self, horizon: int, samples: int | None = None) -> list[DocumentSpec]:
         """List one tier's documents in the order of its file: those that hold the same records stand together.
 
         Args:
             horizon: nominal tokens; any positive number, not only the grid's.
             samples: documents a cell (the grid's 5 where None).
-            levels: which difficulties, by rank 1 (easiest) to 4, in every family (all where None).
         """
-        ranks = sorted(set(levels)) if levels is not None else None
         found: list[DocumentSpec] = []
         for family, formats in self.families.items():
             cells = [
                 DocumentSpec(family, name, difficulty, horizon, sample)
                 for sample in range(self.samples if samples is None else samples)
                 for name, difficulties in formats.items()
-                for rank, difficulty in enumerate(difficulties, 1)
-                if ranks is None or rank in ranks
+                for difficulty in difficulties
             ]
-            by_shared = {spec.shared: [s for s in cells if s.shared == spec.shared] for spec in cells}
+            by_shared: dict[tuple[str | int, ...], list[DocumentSpec]] = {}
+            for spec in cells:
+                by_shared.setdefault(spec.shared, []).append(spec)
             found += [spec for group in by_shared.values() for spec in group]
         return found
 
@@ -122,13 +123,14 @@ def _one_of(field: str, value: str, allowed: Iterable[str]) -> None:
 @functools.cache
 def grid() -> Grid:
     """The paper's grid, read from the package's `grid.yaml`."""
-    raw = GRID_FILE.read_bytes()
-    data = yaml.safe_load(raw)
+    data = yaml.safe_load(GRID_FILE.read_bytes())
     families = {
         family: {name: tuple(difficulties) for name, difficulties in formats.items()}
         for family, formats in data["families"].items()
     }
-    return Grid(tuple(data["horizons"]), data["samples"], families, hashlib.sha256(raw).hexdigest())
+    return Grid(
+        tuple(data["horizons"]), data["samples"], families, hashlib.sha256(canonical_json(data).encode()).hexdigest()
+    )
 
 
 def groups(specs: Sequence[DocumentSpec]) -> list[list[DocumentSpec]]:
