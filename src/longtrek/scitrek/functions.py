@@ -81,8 +81,7 @@ def _group_concat(translate: Expressions, node: exp.GroupConcat, scope: Scope) -
     between = "','"
     if node.args.get("separator") is not None:
         between = text_of(translate(node.args["separator"], scope.rows()), "GROUP_CONCAT")
-    scan = [term for source in scope.sources for term in source.scan]
-    order = f" ORDER BY {', '.join(scan)}" if scan else ""
+    order = f" ORDER BY {', '.join(scope.scan)}" if scope.scan else ""
     return Piece(f"string_agg({text_of(inner, 'GROUP_CONCAT')}, {between}{order})", TEXT)
 
 

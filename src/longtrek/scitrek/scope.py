@@ -10,7 +10,6 @@ from longtrek.scitrek.literals import Refused
 INTEGER, REAL, TEXT, BOOLEAN, NULL = "integer", "real", "text", "boolean", "null"
 
 
-
 @dataclass(frozen=True)
 class Piece:
     """A translated expression: DuckDB text, and the kind that its values have in SQLite (or are NULL)."""
@@ -58,6 +57,7 @@ class Scope:
     """The names that an expression can use: sources, the SELECT list's aliases, then the enclosing query's scope."""
 
     sources: tuple[Source, ...] = ()
+    scan: tuple[str, ...] = ()  # the order in which SQLite meets their rows, as sort terms
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     outer: "Scope | None" = None
     grouping: Grouping | None = None

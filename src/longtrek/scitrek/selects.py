@@ -7,67 +7,34 @@ columns (c0, c1, …) with its ORDER BY terms (o0, …) and its scan order (k0, 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from longtrek.scitrek.database import SCHEMA
-from longtrek.scitrek.expressions import DUCKDB_TYPES, Expressions, only, value
+from longtrek.scitrek.expressions import Expressions, only, value
+from longtrek.scitrek.from_clause import CommonTable, From, FromClauses
 from longtrek.scitrek.functions import is_aggregate
 from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import INTEGER, NULL, REAL, Grouping, Piece, Scope, Source, folded
+from longtrek.scitrek.relations import FIRST, LAST, Relation, aligned, common_kind, distinct, hidden_terms, numbered
+from longtrek.scitrek.scope import Grouping, Piece, Scope, Source, folded
 
-_FIRST, _LAST = "ASC NULLS FIRST", "DESC NULLS LAST"
-# Beyond these, planning alone can take longer than any time limit; no question of the paper comes near them.
-_MOST_JOINED, _MOST_SOURCES, _DEEPEST, _MOST_COLUMNS = 6, 24, 8, 100
-
-
-@dataclass(frozen=True)
-class Relation:
-    """A translated statement: its core, the columns' names and kinds, and its order as sort terms over o… and k…."""
-
-    core: str
-    names: tuple[str, ...]
-    kinds: tuple[str, ...]
-    sort: tuple[str, ...] = ()
-    scan: tuple[str, ...] = ()
-    limited: bool = False
-    single: bool = False  # an aggregate without GROUP BY: always one row
-    plain: bool = False  # neither grouped, distinct, limited nor compound: SQLite merges it into the query around it
-    unsure: bool = False  # a join whose order SQLite's planner chooses
-
-    @property
-    def order(self) -> tuple[str, ...]:
-        """All sort terms, the statement's own first."""
-        return self.sort + self.scan
-
-    def sorted(self) -> str:
-        """The core with its order spelled out."""
-        core = f"SELECT * FROM ({self.core}) AS whole" if self.limited else self.core
-        return core + (f" ORDER BY {', '.join(self.order)}" if self.order else "")
-
-
-@dataclass(frozen=True)
-class CommonTable:
-    """A WITH clause's query, its columns' other names, and the common tables it may use itself."""
-
-    query: exp.Expr
-    names: tuple[str, ...]
-    known: Mapping[str, "CommonTable"]
+# Deeper ones, or wider, can take longer to plan than any time limit; no question of the paper comes near them.
+_DEEPEST, _MOST_COLUMNS = 8, 100
 
 
 @dataclass
 class _Parts:
     """What a SELECT is made of while it is translated."""
 
-    source: str
+    tables: From
     scope: Scope
     items: list[tuple[str, exp.Expr | Piece]]
-    inherited: Relation | None
-    unsure: bool
     where: str = ""
-    group: list[str] = field(default_factory=list)
-    descending: list[bool] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The FROM and WHERE clauses."""
+        return self.tables.text + self.where
 
 
 class Selects:
@@ -78,7 +45,10 @@ class Selects:
         self.baked: set[int] = set()
         self.constants: list[str] = []
         self.translate = Expressions(self)
-        self._numbered = self._depth = 0
+        self._from = FromClauses(
+            self._known_relation, self.translate.truth, lambda node: self.fixed(node) in (-1, 0, 1)
+        )
+        self._depth = 0
         self._known: Mapping[str, CommonTable] = {}
 
     # What expressions ask of the queries around them.
@@ -173,8 +143,8 @@ class Selects:
         else:
             relation = self._ungrouped(query, parts, terms)
         if query.args.get("distinct") is not None:
-            relation = _distinct(query, relation)
-        return self._limited(query, replace(relation, unsure=parts.unsure))
+            relation = distinct(query, relation)
+        return self._limited(query, replace(relation, unsure=parts.tables.unsure))
 
     def _is_grouped(self, query: exp.Select, terms: Sequence[exp.Expr]) -> bool:
         listed = any(_own_aggregates(item) for item in query.expressions)
@@ -183,86 +153,19 @@ class Selects:
         return query.args.get("group") is not None or listed or any(_own_aggregates(term) for term in terms)
 
     def _parts(self, query: exp.Select, outer: Scope | None) -> _Parts:
-        joins = query.args.get("joins") or []
-        clause = query.args.get("from_")
-        tables = [clause.this, *(join.this for join in joins)] if clause is not None else []
-        if len(tables) > _MOST_JOINED:
-            raise Refused(f"a join of {len(tables)} tables; at most {_MOST_JOINED} are joined")
-        ordered = query.args.get("order") is not None
-        sources: list[Source] = []
-        text, inherited = "", None
-        for number, table in enumerate(tables):
-            join = joins[number - 1] if number else None
-            source, written, relation = self._source(table, dropping=ordered or len(tables) > 1)
-            if join is None:
-                text, inherited = f" FROM {written}", relation if len(tables) == 1 else None
-                sources.append(source)
-            else:
-                text += self._joined(join, source, written, sources, outer)
-        scope = Scope(tuple(sources), outer=outer)
+        tables = self._from(query, outer, self._known)
+        scope = Scope(tables.sources, outer=outer, scan=tables.scan)
         items = self._items(query, scope)
         aliases = {folded(item.alias): item.this for item in query.expressions if isinstance(item, exp.Alias)}
-        return _Parts(text, replace(scope, aliases=aliases), items, inherited, len(tables) > 1)
+        return _Parts(tables, replace(scope, aliases=aliases), items)
 
-    def _source(self, table: exp.Expr, dropping: bool) -> tuple[Source, str, Relation | None]:
-        self._numbered += 1
-        if self._numbered > _MOST_SOURCES:
-            raise Refused(f"the query reads more than {_MOST_SOURCES} tables, repeated ones counted each time")
-        mine = f"t{self._numbered}"
-        if isinstance(table, exp.Table):
-            only(table, "this", "alias")
-            if not isinstance(table.this, exp.Identifier):
-                raise Refused("a table function; expected articles, article_author or citing_cited")
-            name = folded(table.name)
-            alias = folded(table.alias) if table.alias else name
-            if name in self._known:
-                return self._derived(self._known[name], alias, mine, dropping)
-            if name not in SCHEMA:
-                raise Refused(f"no table {table.name[:60]!r}; expected articles, article_author or citing_cited")
-            columns = {column: Piece(f"{mine}.{column}", kind) for column, kind in SCHEMA[name].items()}
-            return Source(alias, columns, (f"{mine}.rowid",)), f"{name} AS {mine}", None
-        if isinstance(table, exp.Subquery):
-            only(table, "this", "alias")
-            common = CommonTable(table.this, (), self._known)
-            return self._derived(common, folded(table.alias) if table.alias else "", mine, dropping)
-        raise Refused(f"{type(table).__name__.upper()} in FROM; expected a table or a subquery")
-
-    def _derived(
-        self, common: CommonTable, alias: str, mine: str, dropping: bool
-    ) -> tuple[Source, str, Relation | None]:
+    def _known_relation(self, query: exp.Expr, known: Mapping[str, CommonTable]) -> Relation:
         before = self._known
         try:
-            self._known = common.known
-            relation = self.relation(common.query)
+            self._known = known
+            return self.relation(query)
         finally:
             self._known = before
-        names = common.names or relation.names
-        if len(names) != len(relation.names):
-            raise Refused(f"{len(names)} names for {len(relation.names)} columns of a subquery")
-        columns: dict[str, Piece] = {}
-        for number, (name, kind) in enumerate(zip(names, relation.kinds, strict=True)):
-            columns.setdefault(name, Piece(f"{mine}.c{number}", kind))
-        # SQLite drops an inner ORDER BY that a join or the outer ORDER BY makes useless.
-        kept = relation.scan if dropping and not relation.limited else relation.order
-        source = Source(alias, columns, tuple(f"{mine}.{term}" for term in kept))
-        return source, f"({relation.core}) AS {mine}", relation
-
-    def _joined(self, join: exp.Join, source: Source, written: str, sources: list[Source], outer: Scope | None) -> str:
-        only(join, "this", "kind", "side", "on", "using", "method")
-        side, kind = str(join.args.get("side") or ""), str(join.args.get("kind") or "")
-        if side not in ("", "LEFT") or kind not in ("", "CROSS", "INNER", "OUTER"):
-            raise Refused(f"{side or kind} JOIN; expected JOIN, LEFT JOIN or CROSS JOIN")
-        shared = [folded(column.name) for column in join.args.get("using") or ()]
-        if join.args.get("method"):
-            if join.args["method"] != "NATURAL":
-                raise Refused(f"{join.args['method']} JOIN; expected JOIN, LEFT JOIN or CROSS JOIN")
-            shared = [name for name in source.columns if any(name in left.columns for left in sources)]
-        left = Scope(tuple(sources), outer=outer)
-        conditions = [_matched(name, left, source) for name in shared]
-        sources.append(replace(source, merged=frozenset(shared)))
-        if join.args.get("on") is not None:
-            conditions.append(self.translate.truth(join.args["on"], Scope(tuple(sources), outer=outer)))
-        return f" {'LEFT ' if side else ''}JOIN {written} ON {' AND '.join(conditions) or 'TRUE'}"
 
     def _items(self, query: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr | Piece]]:
         items: list[tuple[str, exp.Expr | Piece]] = []
@@ -285,16 +188,16 @@ class Selects:
     def _ungrouped(self, query: exp.Select, parts: _Parts, terms: Sequence[exp.Expr]) -> Relation:
         columns = [self._item(item, parts.scope) for _, item in parts.items]
         sort, exposed = self._terms(terms, parts, columns, parts.scope)
-        scan_terms = [term for source in parts.scope.sources for term in source.scan]
-        inherited = parts.inherited
+        scan_terms = list(parts.scope.scan)
+        inherited = parts.tables.inner
         if not terms and inherited is not None and inherited.plain and inherited.sort:
             # Merged into this query, the subquery's ORDER BY becomes its own.
             count = len(inherited.sort)
-            exposed, sort = _exposed("o", scan_terms[:count])
+            exposed, sort = hidden_terms("o", scan_terms[:count])
             scan_terms = scan_terms[count:]
-        keys, scan = _exposed("k", scan_terms)
+        keys, scan = hidden_terms("k", scan_terms)
         listed = [f"{piece.text} AS c{n}" for n, piece in enumerate(columns)]
-        core = f"SELECT {', '.join(listed + exposed + keys)}{parts.source}{parts.where}"
+        core = f"SELECT {', '.join(listed + exposed + keys)}{parts.text}"
         plain = all(query.args.get(name) is None for name in ("distinct", "limit", "offset"))
         return Relation(core, _names(parts.items), _kinds(columns), sort, scan, plain=plain)
 
@@ -304,7 +207,7 @@ class Selects:
             only(group, "expressions")
         keys = [self._group_key(key, parts) for key in (group.expressions if group is not None else [])]
         extreme = _extreme(query, terms)
-        scan = tuple(term for source in parts.scope.sources for term in source.scan)
+        scan = parts.scope.scan
         picked, argument = scan, None
         if extreme is not None:
             argument = self.translate.value(extreme.this, parts.scope.rows()).text
@@ -318,7 +221,7 @@ class Selects:
         sort, exposed = self._terms(terms, parts, columns, scope)
         hidden, order = self._group_order(keys, terms)
         listed = [f"{piece.text} AS c{n}" for n, piece in enumerate(columns)]
-        core = f"SELECT {', '.join(listed + exposed + hidden)}{parts.source}{parts.where}"
+        core = f"SELECT {', '.join(listed + exposed + hidden)}{parts.text}"
         if keys:
             core += f" GROUP BY {', '.join(key.text for key in keys)}"
         if query.args.get("having") is not None:
@@ -344,7 +247,7 @@ class Selects:
         if len(descending) != len(keys):
             descending = [False] * len(keys)
         hidden = [f"{key.text} AS k{n}" for n, key in enumerate(keys)]
-        return hidden, tuple(f"k{n} {_LAST if down else _FIRST}" for n, down in enumerate(descending))
+        return hidden, tuple(f"k{n} {LAST if down else FIRST}" for n, down in enumerate(descending))
 
     def _item(self, item: exp.Expr | Piece, scope: Scope) -> Piece:
         if isinstance(item, Piece):
@@ -412,16 +315,16 @@ class Selects:
         left, right = sides
         if len(left.names) != len(right.names):
             raise Refused(f"a compound SELECT of {len(left.names)} and {len(right.names)} columns")
-        kinds = tuple(_common_kind(pair) for pair in zip(left.kinds, right.kinds, strict=True))
-        bodies = [_aligned(relation, kinds) for relation in sides]
+        kinds = tuple(common_kind(pair) for pair in zip(left.kinds, right.kinds, strict=True))
         if isinstance(query, exp.Union) and not query.args.get("distinct"):
-            numbered = [_numbered(relation, kinds, place) for place, relation in enumerate(sides)]
-            relation = Relation(" UNION ALL ".join(numbered), left.names, kinds, (), (f"k0 {_FIRST}", f"k1 {_FIRST}"))
+            bodies = [numbered(relation, kinds, place) for place, relation in enumerate(sides)]
+            relation = Relation(" UNION ALL ".join(bodies), left.names, kinds, (), (f"k0 {FIRST}", f"k1 {FIRST}"))
         else:
             if not isinstance(query, exp.Union) and query.args.get("distinct") is False:
                 raise Refused("EXCEPT ALL or INTERSECT ALL")
+            bodies = [aligned(relation, kinds) for relation in sides]
             word = type(query).__name__.upper()
-            scan = tuple(f"c{n} {_FIRST}" for n in range(len(kinds)))
+            scan = tuple(f"c{n} {FIRST}" for n in range(len(kinds)))
             relation = Relation(f" {word} ".join(bodies), left.names, kinds, (), scan)
         relation = replace(relation, unsure=left.unsure or right.unsure)
         return self._limited(query, self._compound_order(query, relation))
@@ -474,13 +377,6 @@ def _extreme(query: exp.Select, terms: Sequence[exp.Expr]) -> exp.Min | exp.Max 
     return found[-1] if found else None
 
 
-def _matched(name: str, left: Scope, right: Source) -> str:
-    column = left.column(name, None)
-    if column is None or name not in right.columns:
-        raise Refused(f"USING ({name}): both tables must have that column")
-    return f"({column.text} = {right.columns[name].text})"
-
-
 def _starred(sources: Sequence[Source], every: bool = False) -> list[tuple[str, exp.Expr | Piece]]:
     if not sources:
         raise Refused("* without a table that it could stand for")
@@ -500,16 +396,6 @@ def _kinds(columns: Sequence[Piece]) -> tuple[str, ...]:
     return tuple(value(column).kind for column in columns)
 
 
-def _exposed(letter: str, terms: Sequence[str]) -> tuple[list[str], tuple[str, ...]]:
-    """Sort terms as hidden columns, and the same sort over those columns."""
-    hidden, sort = [], []
-    for number, term in enumerate(terms):
-        text, _, direction = term.partition(" ")
-        hidden.append(f"{text} AS {letter}{number}")
-        sort.append(f"{letter}{number} {direction or _FIRST}")
-    return hidden, tuple(sort)
-
-
 def _direction(term: exp.Expr) -> str:
     return f"{'DESC' if term.args.get('desc') else 'ASC'} NULLS {'FIRST' if term.args.get('nulls_first') else 'LAST'}"
 
@@ -518,38 +404,3 @@ def _column_number(position: int, width: int) -> int:
     if not 1 <= position <= width:
         raise Refused(f"ORDER BY {position}: the SELECT has {width} columns")
     return position - 1
-
-
-def _distinct(query: exp.Select, relation: Relation) -> Relation:
-    """Keep each row's first occurrence in scan order, as SQLite does before it sorts."""
-    only(query.args["distinct"])
-    if relation.single:
-        return relation
-    row = ", ".join(f"c{n}" for n in range(len(relation.names)))
-    order = f" ORDER BY {', '.join(relation.scan)}" if relation.scan else ""
-    core = f"SELECT * FROM ({relation.core}) AS every QUALIFY row_number() OVER (PARTITION BY {row}{order}) = 1"
-    return replace(relation, core=core, plain=False)
-
-
-def _common_kind(pair: tuple[str, str]) -> str:
-    kinds = set(pair) - {NULL}
-    if len(kinds) > 1:
-        raise Refused(f"a compound SELECT of {' and '.join(sorted(kinds))} in one column")
-    return kinds.pop() if kinds else NULL
-
-
-def _aligned(relation: Relation, kinds: Sequence[str]) -> str:
-    return f"SELECT {_cast_columns(kinds)} FROM ({relation.core}) AS part"
-
-
-def _numbered(relation: Relation, kinds: Sequence[str], place: int) -> str:
-    order = f"ORDER BY {', '.join(relation.order)}" if relation.order else ""
-    number = f"{place} AS k0, row_number() OVER ({order}) AS k1"
-    return f"SELECT {_cast_columns(kinds)}, {number} FROM ({relation.core}) AS part"
-
-
-def _cast_columns(kinds: Sequence[str]) -> str:
-    return ", ".join(f"CAST(c{n} AS {DUCKDB_TYPES[kind]}) AS c{n}" for n, kind in enumerate(kinds))
-
-
-__all__ = ["INTEGER", "REAL", "Relation", "Selects"]
