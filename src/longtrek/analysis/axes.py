@@ -42,7 +42,7 @@ DIFFICULTY = {
     "lookup": "definitions in the pool",
     "permute": "rows and columns moved",
     "resolve": "share of the words in use",
-    "table": "rows and columns moved / words in use",
+    "table": "rows, columns moved / words in use",
 }
 
 
@@ -89,7 +89,7 @@ def horizon_axis(tiers: tuple[int, ...]) -> Axis:
 
 def family_axis() -> Axis:
     """The four families (Figure 2b)."""
-    return Axis("", tuple(FAMILIES.values()), _family_place)
+    return Axis("", tuple(name.replace(" ", "\n") for name in FAMILIES.values()), _family_place)
 
 
 def format_axis(family: str) -> Axis:
@@ -103,7 +103,7 @@ def difficulty_axis(family: str, form: str = "") -> Axis:
     name = scale(family, form) if form else family
     if name == "table":
         pairs = zip(levels("permute"), levels("resolve"), strict=True)
-        ticks = tuple(f"{moved:.0%} / {used * 100:g}%" for moved, used in pairs)
+        ticks = tuple(f"{moved:.0%}\n/ {used * 100:g}%" for moved, used in pairs)
     elif name in ("permute", "resolve"):
         ticks = tuple(f"{level * 100:g}%" for level in levels(name))
     else:

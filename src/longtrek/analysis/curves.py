@@ -20,6 +20,7 @@ class Point:
     x: float
     tick: str
     estimate: Estimate
+    horizons: tuple[int, ...]
     published: float | None = None
 
 
@@ -80,12 +81,7 @@ def along(
         at = _reached(run, model, horizon) if fall_back else horizon
         documents = run.select(model, **wanted, **({} if at is None else {"horizon": at}))
         points = [
-            Point(
-                place,
-                tick.replace("\n", " "),
-                estimate([document for document in documents if axis.place(document) == place]),
-                published(model, place),
-            )
+            _point(place, tick, [doc for doc in documents if axis.place(doc) == place], published(model, place))
             for place, tick in enumerate(axis.ticks)
         ]
         other = at if at != horizon else None
@@ -102,7 +98,7 @@ def by_position(run: Run, measure: str, horizon: int | None, **wanted: object) -
         key = f"{model} {run.rule} {measure} {sorted({document.cell for document in documents})}"
         found = position_curve(documents, bins, key) or [EMPTY] * BINS
         points = [
-            Point(100 * (place + 0.5) / BINS, f"{100 * place // BINS}–{100 * (place + 1) // BINS}%", value)
+            Point(100 * (place + 0.5) / BINS, _part(place), value, horizons_of(documents))
             for place, value in enumerate(found)
         ]
         curves.append(Curve(model, model in run.checks, None, tuple(points), tuple(documents)))
@@ -123,6 +119,19 @@ def at_horizon(run: Run) -> str:
     return f"at {horizon_name(run.horizon)} nominal tokens (paper: {horizon_name(PAPER_HORIZON)})"
 
 
+def _part(place: int) -> str:
+    return f"{100 * place // BINS}–{100 * (place + 1) // BINS}%"
+
+
+def _point(place: int, tick: str, documents: Sequence[Document], published: float | None) -> Point:
+    return Point(place, tick.replace("\n", " "), estimate(documents), horizons_of(documents), published)
+
+
+def horizons_of(documents: Sequence[Document]) -> tuple[int, ...]:
+    """The horizons of documents, ascending."""
+    return tuple(sorted({document.horizon for document in documents}))
+
+
 def _reached(run: Run, model: str, horizon: int | None) -> int | None:
     own = run.horizons(model)
     if horizon is None or not own or horizon in own:
@@ -135,17 +144,16 @@ def numbers(run: Run, panels: Sequence[Panel]) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for panel in panels:
         for curve in panel.curves:
-            horizons = {document.horizon for document in curve.documents}
             for point in curve.points:
                 if point.estimate.counts.documents or point.published is not None:
                     place = {"panel": panel.letter, "title": panel.title, "x": point.tick}
-                    row = number_row(run, curve.model, curve.check, horizons, point.estimate, point.published)
+                    row = number_row(run, curve.model, curve.check, point.horizons, point.estimate, point.published)
                     rows.append(place | row)
     return rows
 
 
 def number_row(
-    run: Run, model: str, check: bool, horizons: set[int], found: Estimate, published: float | None
+    run: Run, model: str, check: bool, horizons: tuple[int, ...], found: Estimate, published: float | None
 ) -> dict[str, object]:
     """An estimate as a row of a CSV: its value and interval, what stands behind it, and the published value."""
     return {
@@ -153,7 +161,7 @@ def number_row(
         "check": str(check).lower(),
         "run": run.kind,
         "rule": run.rule,
-        "horizon": " ".join(map(str, sorted(horizons))) or None,
+        "horizon": " ".join(map(str, horizons)) or None,
         "value": found.value,
         "low": found.interval.low if found.interval else None,
         "high": found.interval.high if found.interval else None,

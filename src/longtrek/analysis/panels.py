@@ -17,9 +17,10 @@ from longtrek.analysis.statistics import Counts, Document, counts
 from longtrek.analysis.style import CHECK, FAINT, INK, PALE, WIDTH, Look, check_look, horizon_name, looks, span
 
 NOTE_SIZE = 6.0
-NOTE_WIDTH = 146
+NOTE_WIDTH = 143
 LINE_HEIGHT = 0.115
 LEGEND_ROW = 0.17
+LEGEND_KEY, LEGEND_CHARACTER = 0.47, 0.057  # inches: a key with its gaps, and a letter of 7 points
 
 
 def sheet(
@@ -36,10 +37,10 @@ def sheet(
     shown = _models(panels)
     look = looks(shown)
     handles = _legend(run, panels, look)
-    per_row = 5 if len(handles) > 4 else max(1, len(handles))
-    legend_height = LEGEND_ROW * -(-len(handles) // per_row)
+    per_row = _legend_columns([str(handle.get_label()) for handle in handles])
+    legend_height = LEGEND_ROW * -(-len(handles) // per_row) if handles else 0
     lines = footer(run, _documents(panels), [*notes, *_remarks(run, panels)])
-    head, foot = 0.26 + legend_height, 0.06 + LINE_HEIGHT * len(lines)
+    head, foot = 0.32 + legend_height, 0.06 + LINE_HEIGHT * len(lines)
     height = rows * panel_height + head + foot
     figure = Figure(figsize=(WIDTH, height), layout="constrained")
     engine: Any = figure.get_layout_engine()
@@ -50,8 +51,11 @@ def sheet(
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
     figure.text(0.012, 1 - 0.16 / height, title, size=9, weight="bold", va="center")
-    anchor = (0.5, 1 - 0.24 / height)
-    figure.legend(handles=handles, loc="upper center", ncols=per_row, bbox_to_anchor=anchor, borderaxespad=0.1)
+    anchor = (0.008, 1 - 0.27 / height)
+    figure.legend(
+        handles=handles, loc="upper left", ncols=per_row, bbox_to_anchor=anchor, borderaxespad=0, borderpad=0.2,
+        columnspacing=1.4, handlelength=2.4,
+    )  # fmt: skip
     write_footer(figure, lines)
     return figure
 
@@ -79,24 +83,32 @@ def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column:
     axes.set_xlabel(panel.axis.label)
     if first_column:
         axes.set_ylabel(panel.ylabel)
-    axes.set_title(f"({panel.letter}) {panel.title}" if panel.letter else panel.title)
+    axes.set_title(f"({panel.letter}) {panel.title}", pad=14 if panel.remark else 5)
     if panel.remark:
-        axes.text(
-            0.03, 0.02, panel.remark, transform=axes.transAxes, size=NOTE_SIZE, color=FAINT, va="bottom",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1.5}, zorder=6,
-        )  # fmt: skip
+        axes.annotate(
+            panel.remark, (0, 1), (0, 4), "axes fraction", "offset points", size=6.5, color=FAINT, in_layout=False
+        )
 
 
 def footer(run: Run, documents: Iterable[Document], notes: Sequence[str]) -> list[str]:
-    """The lines under a figure or table: notes, then models, rule, documents and run."""
+    """The lines under a figure: notes, then what was run."""
+    paragraphs = [" ".join(notes), what_was_run(run, documents)]
+    return [line for text in paragraphs for line in textwrap.wrap(text, NOTE_WIDTH, break_on_hyphens=False)]
+
+
+def what_was_run(run: Run, documents: Iterable[Document]) -> str:
+    """The sentence that every artifact carries: models, rule, documents, quick or full."""
     of_models = [document for document in documents if not document.check]
-    models = [run.label(model) for model in run.models] or ["none"]
+    models = [_unbroken(run.label(model)) for model in run.models] or ["none"]
     checks = f" Check, not a model: {', '.join(run.checks)}." if run.checks else ""
-    last = (
+    return (
         f"Models: {', '.join(models)}. Rule: {run.rule}. Documents: {in_words(counts(of_models))}. "
-        f"Run: {run.kind}.{checks}"
+        f"{_unbroken(f'Run: {run.kind}.')}{checks}"
     )
-    return [line for note in (*notes, last) for line in textwrap.wrap(note, NOTE_WIDTH)]
+
+
+def _unbroken(words: str) -> str:
+    return words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def in_words(found: Counts) -> str:
@@ -140,8 +152,9 @@ def _discrete_axis(axes: Axes, panel: Panel) -> None:
 
 
 def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float) -> None:
-    x = np.array([point.x + shift for point in curve.points])
-    estimates = [point.estimate for point in curve.points]
+    points = [point for point in curve.points if panel.kind != "position" or point.estimate.value is not None]
+    x = np.array([point.x + shift for point in points])
+    estimates = [point.estimate for point in points]
     y = np.array([np.nan if found.value is None else found.value for found in estimates])
     low = np.array([found.interval.low if found.interval else np.nan for found in estimates])
     high = np.array([found.interval.high if found.interval else np.nan for found in estimates])
@@ -180,18 +193,32 @@ def _legend(run: Run, panels: Sequence[Panel], look: Mapping[str, Look]) -> list
             Line2D(
                 [], [], color=entry.colour, marker=entry.marker, ls=entry.line if joined and answered else "none",
                 mfc=entry.colour if answered else "none", ms=5 if answered else 6,
-                label=run.label(model) + ("*" if model in starred else "") + ("" if answered else " (published only)"),
+                label=run.label(model) + ("*" if model in starred else ""),
             )
         )  # fmt: skip
     points = [point for panel in panels for curve in panel.curves for point in curve.points]
     if any(point.published is not None for point in points):
-        handles.append(Line2D([], [], color=INK, marker="o", mfc="none", ms=6.5, ls="none", label="hollow: published"))
+        handles.append(
+            Line2D([], [], color=INK, marker="o", mfc="none", ms=6.5, ls="none", label="hollow: published value")
+        )
     if any(curve.check and _answered(curve) for panel in panels for curve in panel.curves):
         check = check_look()
         handles.append(Line2D([], [], color=check.colour, ls=check.line, lw=1.2, label=CHECK))
     if any(_empty_places(panel) or not any(map(_answered, panel.curves)) for panel in panels):
-        handles.append(Patch(color=PALE, label="no answers yet"))
+        handles.append(Patch(color=PALE, label="no scored answers"))
     return handles
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """The most columns that fit the page; a legend fills its columns one after the other."""
+    for columns in range(len(labels), 1, -1):
+        rows, longer = divmod(len(labels), columns)
+        sizes = [rows + 1] * longer + [rows] * (columns - longer)
+        starts = [sum(sizes[:place]) for place in range(columns)]
+        widest = [max(map(len, labels[start : start + size])) for start, size in zip(starts, sizes, strict=True)]
+        if sum(LEGEND_KEY + LEGEND_CHARACTER * length for length in widest) <= WIDTH:
+            return columns
+    return 1
 
 
 def _remarks(run: Run, panels: Sequence[Panel]) -> list[str]:
@@ -217,26 +244,27 @@ def _remarks(run: Run, panels: Sequence[Panel]) -> list[str]:
 
 
 def _gaps(run: Run, panels: Sequence[Panel]) -> list[str]:
-    """Models that lack a point where another model has one, in words; each said once."""
-    said: dict[str, None] = {}
+    """Models that lack a point where another model has one, in words."""
+    found: dict[tuple[str, str], list[str]] = {}
     for panel in panels:
         empty = _empty_places(panel)
         for curve in panel.curves:
-            if curve.check or not curve.documents:
-                continue
-            lacking = [
-                point.tick
-                for place, point in enumerate(curve.points)
-                if point.estimate.value is None and place not in empty
-            ]
-            if not lacking:
-                continue
-            why = (
-                " (does not fit)" if all(d.status == "not_asked" for d in curve.documents if d.accuracy is None) else ""
-            )
-            where = span(lacking, panel.axis.ticks) if panel.axis.label.startswith("context") else ""
-            said[f"{run.label(curve.model)}{f' at {where}' if where else f' in ({panel.letter})'}{why}"] = None
-    return list(said)
+            values = [point.estimate.value for point in curve.points]
+            lacking = [place for place, value in enumerate(values) if value is None and place not in empty]
+            if panel.kind == "position" and len(lacking) < len(values):
+                continue  # documents shorter than the bins leave some without a record
+            if lacking and curve.documents and not curve.check:
+                where = f"({panel.letter})"
+                if panel.axis.label.startswith("context"):
+                    where += f" at {span([panel.axis.ticks[place] for place in lacking], panel.axis.ticks)}"
+                found.setdefault((run.label(curve.model), _why(panel, curve, lacking)), []).append(where)
+    letters = [f"({panel.letter})" for panel in panels]
+    return [f"{model} in {span(where, letters)}{why}" for (model, why), where in found.items()]
+
+
+def _why(panel: Panel, curve: Curve, lacking: Sequence[int]) -> str:
+    there = [doc for doc in curve.documents if panel.kind == "position" or panel.axis.place(doc) in lacking]
+    return " (does not fit)" if there and all(doc.status == "not_asked" for doc in there) else ""
 
 
 def _empty_places(panel: Panel) -> list[int]:

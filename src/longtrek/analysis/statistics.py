@@ -170,7 +170,7 @@ def position_curve(
 
     Returns:
         One estimate a bin. Documents are resampled inside their cell; a bin has no interval when some cell has
-        fewer than two documents with a record in it.
+        a single document with a record in it.
     """
     found = sorted(
         (document for document in documents if document.id in bins),
@@ -187,7 +187,7 @@ def position_curve(
     for place in range(values.shape[1]):
         column = values[:, place]
         here = ~np.isnan(column)
-        enough = all(here[low:high].sum() > 1 for low, high in pairwise(edges))
+        enough = all(here[low:high].sum() != 1 for low, high in pairwise(edges))
         curve.append(
             Estimate(
                 value=round(math.fsum(column[here]) / int(here.sum()), DIGITS) if here.any() else None,

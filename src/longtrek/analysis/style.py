@@ -110,7 +110,7 @@ def horizon_name(horizon: int) -> str:
 
 def span(names: Sequence[str], whole: Sequence[str]) -> str:
     """Some of an axis's ticks in words: neighbours as a range (`8K–128K`), others as a list."""
-    places = [whole.index(name) for name in names]
-    if len(places) > 1 and places == list(range(places[0], places[0] + len(places))):
+    places = [whole.index(name) for name in names if name in whole]
+    if len(places) == len(names) > 1 and places == list(range(places[0], places[0] + len(places))):
         return f"{names[0]}–{names[-1]}"
     return ", ".join(names)

@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_LATEX = {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "–": "--", "×": r"$\times$", "−": "$-$"}
+_LATEX = {
+    "&": r"\&",
+    "%": r"\%",
+    "_": r"\_",
+    "#": r"\#",
+    "$": r"\$",
+    "–": "--",
+    "×": r"$\times$",
+    "−": "$-$",
+    "\N{NO-BREAK SPACE}": "~",
+}
 
 
 @dataclass(frozen=True)

@@ -34,15 +34,16 @@ def draw(run: Run) -> Figure:
     _stream(axes, 0.35, "context (input records)", [source for source, _ in RECORDS], len(RECORDS), READ)
     _stream(axes, 5.05, "output so far", [made for _, made in RECORDS], CURRENT + 1, OUTPUT)
     _operation(axes)
-    _arrow(axes, (2.1, 1.33), (2.72, 1.53), READ, 0)
+    _arrow(axes, (2.1, 1.33), (2.72, 1.53), READ)
     axes.text(2.39, 1.68, "1 read", size=8, color=READ, ha="center", weight="bold")
-    _arrow(axes, (4.38, 1.53), (5.0, 1.33), OUTPUT, 0)
+    _arrow(axes, (4.38, 1.53), (5.0, 1.33), OUTPUT)
     axes.text(4.72, 1.68, "3 output", size=8, color=OUTPUT, ha="center", weight="bold")
-    _arrow(axes, (5.85, 0.66), (1.25, 0.66), FAINT, -0.13)
+    right, left, low = 5.9, 1.2, 0.5
+    axes.plot([right, right, left, left], [0.82, low, low, 0.7], color=FAINT, lw=1.4, solid_joinstyle="round")
+    _arrow(axes, (left, 0.6), (left, 0.84), FAINT)
     words = "repeat: next record, with a longer context – thousands of times, without losing the place"
-    axes.text(
-        WIDTH / 2, 0.5, words, size=7, color=FAINT, ha="center", va="center", style="italic", backgroundcolor="white"
-    )
+    box = {"facecolor": "white", "edgecolor": "none", "pad": 4}
+    axes.text((left + right) / 2, low, words, size=7, color=FAINT, ha="center", va="center", style="italic", bbox=box)
     write_footer(figure, [f"A drawing; no model's answers are shown. Run: {run.kind}."])
     return figure
 
@@ -77,9 +78,6 @@ def _box(x: float, y: float, width: float, height: float, fill: str, edge: str, 
     return FancyBboxPatch((x, y), width, height, boxstyle=shape, fc=fill, ec=edge, lw=line, ls=dashes)
 
 
-def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], colour: str, bend: float) -> None:
-    axes.add_patch(
-        FancyArrowPatch(
-            start, end, arrowstyle="-|>", mutation_scale=11, color=colour, lw=1.4, connectionstyle=f"arc3,rad={bend}"
-        )
-    )
+def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
+    arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=11, color=colour, lw=1.4, shrinkA=0, shrinkB=0)
+    axes.add_patch(arrow)

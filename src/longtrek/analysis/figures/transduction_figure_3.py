@@ -26,7 +26,7 @@ def panels(run: Run) -> list[Panel]:
         axis = format_axis(family)
         found = curves.along(run, axis, run.horizon, fall_back=True, family=family)
         paper = published.number(values, {"family": family, "from": "ordered", "to": "no_ids"})
-        remark = f"with IDs → without:\n{_here(decrease(found))} here, −{paper} % published"
+        remark = f"no IDs: {_here(decrease(found))} (published −{paper} %)"
         made.append(Panel(letter, FAMILIES[family], "line", axis, "accuracy", found, remark))
     return made
 
@@ -51,5 +51,5 @@ def numbers(run: Run) -> list[dict[str, object]]:
 
 def _here(found: Decrease) -> str:
     if found.mean is None:
-        return "not known"
+        return "undefined"
     return f"{-100 * found.mean:+.1f} %".replace("-", "−")

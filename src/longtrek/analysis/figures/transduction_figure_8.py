@@ -30,6 +30,7 @@ class Square:
     """One cell of the map and the documents behind it."""
 
     model: str
+    check: bool
     variant: tuple[str, str]
     estimate: Estimate
     documents: tuple[Document, ...]
@@ -41,7 +42,7 @@ def squares(run: Run) -> list[Square]:
     for model in (*run.models, *run.checks):
         for family, form in VARIANTS:
             documents = run.select(model, family=family, format=form, horizon=run.horizon)
-            made.append(Square(model, (family, form), estimate(documents), tuple(documents)))
+            made.append(Square(model, model in run.checks, (family, form), estimate(documents), tuple(documents)))
     return made
 
 
@@ -59,7 +60,7 @@ def draw(run: Run) -> Figure:
     box = (left / WIDTH, foot / height, width / WIDTH, ROW * len(VARIANTS) / height)
     axes = figure.add_axes(box)
     _fill(axes, found, models)
-    labels = ["check:\nreference solver" if model in run.checks else run.label(model) for model in models]
+    labels = ["check: gold output" if model in run.checks else run.label(model) for model in models]
     axes.set_xticks([x + 0.5 for x in range(len(models))], labels, rotation=40, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.set_yticks([y + 0.5 for y in range(len(VARIANTS))], list(VARIANTS.values()))
@@ -78,7 +79,7 @@ def numbers(run: Run) -> list[dict[str, object]]:
     return [
         {"family": square.variant[0], "format": square.variant[1]}
         | curves.number_row(
-            run, square.model, square.model in run.checks, {d.horizon for d in square.documents}, square.estimate, None
+            run, square.model, square.check, curves.horizons_of(square.documents), square.estimate, None
         )
         for square in squares(run)
     ]
@@ -90,13 +91,16 @@ def _fill(axes: Any, found: Sequence[Square], models: Sequence[str]) -> None:
     places = {variant: row for row, variant in enumerate(VARIANTS)}
     for square in found:
         x, y, value = models.index(square.model), places[square.variant], square.estimate.value
-        colour = colormaps[COLOURS](value) if value is not None else "white"
+        colour = colormaps[COLOURS](value) if value is not None else "#F2F2F2"
         axes.add_patch(Rectangle((x, y), 1, 1, fc=colour, ec="white", lw=1.2))
         words = "–" if value is None else f"{value:.3f}" + ("†" if value == 0 else "")
-        ink = FAINT if value is None else INK if value > 0.5 else "white"
+        ink = FAINT if value is None else INK if value > 0.5 else "#F2F2F2"
         axes.text(x + 0.5, y + 0.52, words, ha="center", va="center", size=7, color=ink)
-    for edge in (3, 6, 9):
-        axes.axhline(edge, color=INK, lw=0.8)
+    for line in (3, 6, 9):
+        axes.axhline(line, color=INK, lw=0.8)
+    checks = [place for place, model in enumerate(models) if any(s.model == model and s.check for s in found)]
+    if checks:
+        axes.axvline(checks[0], color="white", lw=5)
 
 
 def _bar(figure: Figure, x: float, y: float, height: float) -> None:

@@ -45,15 +45,16 @@ def _paper(values: tuple[published.Published, ...], share: float, tier: int) -> 
 
 
 def _notes(run: Run, found: list[dict[str, object]]) -> tuple[str, ...]:
-    grids = len({(row["horizon"], place) for row in found for place, _ in enumerate(_sizes(row))})
+    grids = len({(row["horizon"], place) for row in found for place, _ in enumerate(_integers(row, "sizes"))})
+    ranges = [row for row in found if len(set(_integers(row, "active"))) > 1]
     return (
-        "A range where the samples of a horizon differ.",
+        *(["A range where the samples of a horizon differ."] if ranges else []),
         "lost: the paper prints a number that its stored text does not hold.",
         f"Computed from {grids} grids with root seed {run.seed}; no model's answers enter. Run: {run.kind}.",
     )
 
 
-def _sizes(row: dict[str, object]) -> list[int]:
-    sizes = row["sizes"]
-    assert isinstance(sizes, list)
-    return sizes
+def _integers(row: dict[str, object], column: str) -> list[int]:
+    values = row[column]
+    assert isinstance(values, list)
+    return values

@@ -3,7 +3,7 @@
 from longtrek.analysis import published
 from longtrek.analysis.axes import PAPER_HORIZON
 from longtrek.analysis.curves import at_horizon
-from longtrek.analysis.panels import footer
+from longtrek.analysis.panels import what_was_run
 from longtrek.analysis.run import Run
 from longtrek.analysis.statistics import Counts, counts, wilson
 from longtrek.analysis.style import horizon_name, in_order
@@ -31,7 +31,7 @@ def make(run: Run) -> Table:
     notes = (
         f"Reproduced {at_horizon(run)}; published at {horizon_name(PAPER_HORIZON)} of 240 documents.",
         "lost: the paper prints a number that its stored text does not hold. –: no answers.",
-        *footer(run, documents, []),
+        what_was_run(run, documents),
     )
     return Table("transduction_table_2", CAPTION, HEADER, tuple(rows), notes)
 
