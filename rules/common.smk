@@ -20,7 +20,9 @@ if len(workflow.configfiles) > 1 or workflow.config_settings.config:
 CONFIG_FILE = os.path.relpath(workflow.configfiles[0])
 try:
     CONFIG = run_config.load(Path(CONFIG_FILE))
-    MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.transduction.models}
+    MODELS = {
+        name: load_model(CONFIG.model_file(name)) for name in CONFIG.transduction.models
+    }
 except LongtrekError as error:
     raise WorkflowError(str(error))
 RESULTS = CONFIG.results
@@ -40,4 +42,11 @@ def entry(model):
     """What of a model's entry can change its answers, as canonical JSON: a rule runs again when it changes."""
     for_display = {"label", "notes"}
     fields = dataclasses.asdict(MODELS[model])
-    return canonical_json({key: value for key, value in fields.items() if key not in for_display})
+    return canonical_json(
+        {key: value for key, value in fields.items() if key not in for_display}
+    )
+
+
+def horizons(wildcards):
+    """The tiers that a model is asked."""
+    return CONFIG.transduction.horizons_of(MODELS[wildcards.model])

@@ -8,16 +8,19 @@ rule generate_documents:
         prompts=sorted(CONFIG.transduction.prompts.glob("*.txt")),
         frozen=CONFIG.transduction.frozen or [],
     output:
-        documents=expand(results("documents", "{horizon}.jsonl.zst"), horizon=CONFIG.transduction.horizons),
+        documents=expand(
+            results("documents", "{horizon}.jsonl.zst"),
+            horizon=CONFIG.transduction.horizons,
+        ),
         summary=results("documents", "summary.csv"),
-    params:
-        grid=canonical_json([CONFIG.transduction.seed, CONFIG.transduction.samples]),
-        source=source_digest("transduction"),
     log:
         results("logs", "generate_documents.log"),
     benchmark:
         results("benchmarks", "generate_documents.tsv")
     threads: 64
+    params:
+        grid=canonical_json([CONFIG.transduction.seed, CONFIG.transduction.samples]),
+        source=source_digest("transduction"),
     message:
         "Generating the documents of {CONFIG.transduction.horizons} tokens"
     shell:

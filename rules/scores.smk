@@ -5,20 +5,21 @@ rule score_transduction:
     """One model's scores over all its tiers: a row a record, and a row a document."""
     input:
         documents=lambda wildcards: expand(
-            results("documents", "{horizon}.jsonl.zst"), horizon=horizons(wildcards.model)
+            results("documents", "{horizon}.jsonl.zst"), horizon=horizons(wildcards)
         ),
         answers=lambda wildcards: expand(
-            results("answers", "{{model}}", "transduction", "{horizon}.jsonl"), horizon=horizons(wildcards.model)
+            results("answers", "{{model}}", "transduction", "{horizon}.jsonl"),
+            horizon=horizons(wildcards),
         ),
     output:
         records=results("scores", "{model}", "transduction.parquet"),
         documents=results("scores", "{model}", "transduction_documents.parquet"),
-    params:
-        source=source_digest("transduction"),
     log:
         results("logs", "score_transduction", "{model}.log"),
     benchmark:
         results("benchmarks", "score_transduction", "{model}.tsv")
+    params:
+        source=source_digest("transduction"),
     message:
         "Scoring the answers of {wildcards.model}"
     shell:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from longtrek import schemas
+from longtrek.answers.model import Model
 from longtrek.errors import LongtrekError
 
 
@@ -30,6 +31,10 @@ class Transduction:
     ask: Ask
     early_stop: bool
     models: tuple[str, ...]
+
+    def horizons_of(self, model: Model) -> tuple[int, ...]:
+        """The tiers that a model is asked: what the run asks, up to what the model can run."""
+        return tuple(horizon for horizon in self.ask.horizons if model.tiers is None or horizon in model.tiers)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """From a study's data to requests: which documents a run asks, and what each request knows."""
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ class Selection:
     difficulty_ranks: Sequence[int]
     samples: Sequence[int]
 
-    def holds(self, document: dict[str, Any]) -> bool:
+    def holds(self, document: Mapping[str, Any]) -> bool:
         """Whether a document is asked."""
         from longtrek.transduction.grid import grid
 

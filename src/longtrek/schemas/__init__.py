@@ -48,7 +48,8 @@ def check(content: Any, name: str, where: Path | str) -> None:
 
 def _explain(fault: ValidationError) -> str:
     key = ".".join(map(str, fault.absolute_path)) or "(top level)"
-    rule, allowed, found = fault.validator, fault.validator_value, fault.instance
+    rule, found = fault.validator, fault.instance
+    allowed: Any = fault.validator_value
     match rule:
         case "required":
             missing = [name for name in allowed if name not in found]
@@ -64,15 +65,7 @@ def _explain(fault: ValidationError) -> str:
         case "type":
             expected = allowed if isinstance(allowed, str) else " or ".join(allowed)
             return f"{key}: found {_shown(found)} ({_kind(found)}); expected {expected}"
-        case (
-            "minimum"
-            | "exclusiveMinimum"
-            | "maximum"
-            | "exclusiveMaximum"
-            | "minItems"
-            | "pattern"
-            | "multipleOf"
-        ):
+        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "minItems" | "pattern" | "multipleOf":
             return f"{key}: found {_shown(found)}; expected {rule} {allowed}"
         case _:
             return f"{key}: {fault.message}"

@@ -20,3 +20,34 @@ def score(documents: Path, answers: Path) -> None:
 
     for line in score_transduction(documents, answers):
         click.echo(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+
+
+@click.command(name="transduction")
+@click.argument("model")
+@click.option("--config", default="config/quick.yaml", show_default=True, type=click.Path(path_type=Path))
+def scores(model: str, config: Path) -> None:
+    """Score MODEL's answers of a run, all its tiers, into two Parquet files: a row a record and a row a document."""
+    from longtrek import config as run_config
+    from longtrek.answers.model import load_model
+    from longtrek.answers.studies import Selection
+    from longtrek.transduction.scores import write_scores
+
+    run = run_config.load(config)
+    entry = load_model(run.model_file(model))
+    asked = run.transduction.ask
+    folder = run.results / "scores" / model
+    records = write_scores(
+        (
+            (
+                run.results / "documents" / f"{horizon}.jsonl.zst",
+                run.results / "answers" / model / "transduction" / f"{horizon}.jsonl",
+            )
+            for horizon in run.transduction.horizons_of(entry)
+        ),
+        folder / "transduction.parquet",
+        folder / "transduction_documents.parquet",
+        model,
+        check=entry.kind == "check",
+        asked=Selection(asked.difficulty_ranks, asked.samples).holds,
+    )
+    click.echo(f"{model}: {records:,} records scored")
