@@ -79,6 +79,19 @@ class Gold:
         return frozenset(word for phrase in phrases for word in phrase.split())
 
     @cached_property
+    def longest_entry(self) -> int:
+        """Most words that an entry of the pool has."""
+        return max(len(entry.split()) for entry in self.pool)
+
+    def in_pool(self, phrase: str) -> bool:
+        """Whether a folded phrase is two entries of the pool; an entry may itself hold a space."""
+        words = phrase.split(" ")
+        if len(words) > 2 * self.longest_entry:
+            return False
+        cuts = range(1, len(words))
+        return any(" ".join(words[:cut]) in self.pool and " ".join(words[cut:]) in self.pool for cut in cuts)
+
+    @cached_property
     def cell_pool(self) -> frozenset[str]:
         """The values of a table's cells, folded: what a permuted cell may have been copied from."""
         return frozenset(fold(cell) for row in self.cells for cell in row)
@@ -102,14 +115,6 @@ class Gold:
             if 0 <= index < self.records:
                 found[index] = match[2] if match else line
         return tuple(found)
-
-
-def in_pool(phrase: str, pool: frozenset[str]) -> bool:
-    """Whether a folded phrase is two entries of the pool; an entry may itself hold a space."""
-    words = phrase.split(" ")
-    if len(words) == 2:
-        return words[0] in pool and words[1] in pool
-    return any(" ".join(words[:cut]) in pool and " ".join(words[cut:]) in pool for cut in range(1, len(words)))
 
 
 def gold_of(document: Mapping[str, Any]) -> Gold:

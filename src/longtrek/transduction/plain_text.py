@@ -26,18 +26,19 @@ _FENCE = re.compile(r"\s*(?:>\s*)*(?:```+|~~~+)[\w+-]*\s*")
 _TURN = re.compile(r"<\|[^|<>\n]*\|>|</s>|<eos>|<end_of_turn>")
 _BOXED = re.compile(r"\\(?:boxed|text|mathrm|mathbf)\{([^{}]*)\}")
 _MINUS = re.compile(r"\\(?:minus|textminus)(?![A-Za-z])")
-_INLINE_MATHS = re.compile(r"\\\((.*?)\\\)")
+_INLINE_MATHS = re.compile(r"\\\(([^\\]*)\\\)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TAG = re.compile(r"</?(?:b|strong|i|em|u|code|mark|br|p|tt|kbd)\s*/?>", re.IGNORECASE)
 _QUOTED_BLOCK = re.compile(r"^(?:\s*>)+\s?")
-# The opening mark must not follow a letter or digit: `2**3` is a power, `1*1` a product.
+# The opening mark must not follow a letter or digit: `2**3` is a power, `1*1` a product. No pattern reads past
+# a mark of its own kind, so that an endless line of them is read in linear time.
 _EMPHASIS = (
-    re.compile(r"(?<![\w*])\*\*\*?(?=\S)(.+?)(?<=\S)\*\*\*?(?!\*)"),
+    re.compile(r"(?<![\w*])\*\*\*?(?=\S)([^*]+)(?<=\S)\*\*\*?(?!\*)"),
     re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]*[^\s*])\*(?![\w*])"),
-    re.compile(r"(?<!\w)__(?=\S)(.+?)(?<=\S)__(?!\w)"),
+    re.compile(r"(?<!\w)__(?=\S)([^_]+)(?<=\S)__(?!\w)"),
     re.compile(r"(?<!\w)_(?=[^\s_])([^_]*[^\s_])_(?!\w)"),
-    re.compile(r"`+([^`]+)`+"),
-    re.compile(r"\$+([^$]+)\$+"),
+    re.compile(r"(?<!`)`{1,3}([^`]+)`{1,3}"),
+    re.compile(r"(?<!\$)\${1,2}([^$]+)\${1,2}"),
 )
 
 

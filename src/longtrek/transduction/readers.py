@@ -7,7 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
-from longtrek.transduction.gold import Gold, Sum, in_pool
+from longtrek.transduction.gold import Gold, Sum
 
 Marks = tuple[bool, bool | None, bool | None]
 """One record's correct, copied and consistent; None where a family has no such notion under the rule."""
@@ -107,7 +107,7 @@ class Phrases(Streams[str]):
         """Whether a folded phrase is two words of the pool."""
         known = self._known.get(phrase)
         if known is None:
-            known = self._known[phrase] = in_pool(phrase, self.gold.pool)
+            known = self._known[phrase] = self.gold.in_pool(phrase)
         return known
 
     def show(self, given: str) -> str:

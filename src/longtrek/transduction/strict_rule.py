@@ -7,6 +7,7 @@ It reads through presentation and never through another format. Each line is tak
   that stand on one line, each with its `[N]`, are as many records. The first occurrence of a number wins, so a record
   answered twice keeps its first answer.
 - unnumbered: records are matched in order; a bullet, a list number or an unasked `[N]` before one is not read.
+  Numbered records may stand in any order, as under the authors' rule.
 - arithmetic: an expression, one `=` and something after it is a record; its value is a whole number, perhaps with a
   sign, a decimal point and zeros, parentheses, an end mark, or a remark without digits in parentheses or after `#` or
   `//`. A chain (`2+4-1=6-1=5`) or a second number leaves it without a value: wrong, but still a record in order.
@@ -32,12 +33,12 @@ VERSION = "strict-1"
 _NUMBER = re.compile(r"(?:[-•*]\s+)?(?:\d+[.)]\s+)?\[\s*(\d{1,9})\s*\]\s*[:.]?\s*(.*)", re.ASCII | re.DOTALL)
 _LISTED = re.compile(r"(?:[-•*]\s+)?\(?(\d{1,9})[.):]\s+(\S.*)", re.ASCII | re.DOTALL)
 _BULLET = re.compile(r"[-•*]\s+")
-_NEXT_NUMBER = re.compile(r"(?<=[^\s\[])\s*(?:[,;|]\s*)?(?=\[\d+\])", re.ASCII)
+_NEXT_NUMBER = re.compile(r"(?<=[^\s\[,;|])\s*(?:[,;|]\s*)?(?=\[\d+\])", re.ASCII)
 
 _SUM = re.compile(r"([\d+\-\s]+)=(.*)", re.ASCII | re.DOTALL)
 _VALUE = re.compile(
-    r"\s*(\()?\s*([+-]?)\s*(\d+(?:\.\d*)?)\s*(?(1)\))"
-    r"\s*[.,;!✓✔✅]*\s*(?:\([^()\d]*\)|(?:#|//|<--?|←)[^\d]*)?\s*",
+    r"(\()? ?([+-]?) ?(\d+(?:\.\d*)?) ?(?(1)\))"
+    r" ?[.,;!✓✔✅]* ?(?:\([^()\d]*\)|(?:#|//|<--?|←)[^\d]*)?",
     re.ASCII,
 )
 _SPACES = re.compile(r"\s+")
@@ -101,7 +102,7 @@ def _divide(text: str) -> tuple[int | None, str, bool]:
     match = _LISTED.fullmatch(text)
     if match:
         return int(match[1]), match[2], False
-    return None, _BULLET.sub("", text, count=1) if text[0] in "-•*" else text, False
+    return None, _BULLET.sub("", text, count=1) if text[:1] in ("-", "•", "*") else text, False
 
 
 class StrictSums(StrictStreams[Sum]):
@@ -113,7 +114,7 @@ class StrictSums(StrictStreams[Sum]):
         expression = _SPACES.sub("", match[1]) if match else ""
         if match is None or not expression:
             return None
-        result = _VALUE.fullmatch(match[2])
+        result = _VALUE.fullmatch(" ".join(match[2].split()))
         return expression, float(result[2] + result[3]) if result else float("nan")
 
     def judge(self, place: int, given: Sum) -> Marks:
@@ -159,7 +160,7 @@ class StrictPhrases(StrictStreams[str], Phrases):
     def __init__(self, gold: Gold) -> None:
         super().__init__(gold)
         self._words = frozenset(word for entry in gold.pool for word in entry.split())
-        self._longest = max(4, 1 + 2 * max(len(entry.split()) for entry in gold.pool))
+        self._longest = max(4, 1 + 2 * gold.longest_entry)
         self._begun = False
 
     def value(self, record: str, bracketed: bool) -> str | None:

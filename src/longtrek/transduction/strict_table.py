@@ -14,7 +14,7 @@ import csv
 import re
 from bisect import bisect_left
 
-from longtrek.transduction.gold import Gold, fold, in_pool
+from longtrek.transduction.gold import Gold, fold
 from longtrek.transduction.plain_text import plain, split_lines
 from longtrek.transduction.readers import Marks
 
@@ -118,7 +118,7 @@ class StrictTable:
         fine = self._known.get(value)
         if fine is None:
             folded = fold(value)
-            fine = folded in self.gold.cell_pool if self._permuted else in_pool(folded, self.gold.pool)
+            fine = folded in self.gold.cell_pool if self._permuted else self.gold.in_pool(folded)
             self._known[value] = fine
         return fine
 
