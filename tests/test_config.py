@@ -71,5 +71,5 @@ def test_every_fault_is_said_at_once(tmp_path: Path) -> None:
 def test_a_file_that_is_not_a_config_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
     path = tmp_path / "run.yaml"
     path.write_text(text)
-    with pytest.raises(LongtrekError, match="run.yaml"):
+    with pytest.raises(LongtrekError, match=r"run\.yaml"):
         config.load(path)

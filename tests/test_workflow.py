@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Run
 
+from conftest import Run
 from longtrek.analysis.artifacts import FIGURES, TABLES
 from longtrek.paths import ROOT
 

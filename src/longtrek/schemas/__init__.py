@@ -48,7 +48,8 @@ def check(content: Any, name: str, where: Path | str) -> None:
 
 def _explain(fault: ValidationError) -> str:
     key = ".".join(map(str, fault.absolute_path)) or "(top level)"
-    rule, found = fault.validator, fault.instance
+    rule = fault.validator
+    found: Any = fault.instance
     allowed: Any = fault.validator_value
     match rule:
         case "required":

