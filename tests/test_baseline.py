@@ -11,9 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.baseline import Extractor, Message, RequestFailed, answer, answer_all, chunks, parsed
-from longtrek.scitrek.database import Database, Engine, database_of
-from longtrek.scitrek.query import run
+from longtrek.scitrek.baseline import (
+    Extractor,
+    Message,
+    RequestFailed,
+    answer,
+    answer_all,
+    chunks,
+    parsed,
+    sandboxed,
+)
+from longtrek.scitrek.database import Database, database_of
+from longtrek.scitrek.sandbox import Sandbox
 
 
 def words(text: str) -> int:
@@ -26,17 +35,21 @@ class Scripted:
     def __init__(self, reply: Callable[[str, dict[str, Any], int], str]) -> None:
         self.reply = reply
         self.asked: list[tuple[str, str, int]] = []
+        self.how: list[tuple[int, int, float]] = []
 
-    async def __call__(self, messages: list[Message], schema: dict[str, Any], *, attempt: int) -> str:
+    async def __call__(self, messages: list[Message], schema: dict[str, Any], seed: int, temperature: float) -> str:
         (wanted,) = schema["required"]
-        self.asked.append((wanted, messages[0]["content"], attempt))
+        prompt = messages[0]["content"]
+        attempt = sum(other[:2] == (wanted, prompt) for other in self.asked)
+        self.asked.append((wanted, prompt, attempt))
+        self.how.append((attempt, seed, temperature))
         await asyncio.sleep(0)
-        return self.reply(messages[0]["content"], schema, attempt)
+        return self.reply(prompt, schema, attempt)
 
 
-def execute(database: Database, sql: str) -> str:
-    with Engine() as engine:
-        return run(engine, database, sql, most=100).answer
+def execute(database: Database, text: str) -> str:
+    with Sandbox() as sandbox:
+        return sandboxed(sandbox)(database, text)
 
 
 MARKDOWNS = {
@@ -105,7 +118,7 @@ def test_an_article_is_read_once_whatever_the_number_of_its_collections() -> Non
         await asyncio.gather(facts.database(collection("a", "b")), facts.database(collection("b", "a")))
 
     asyncio.run(twice())
-    assert max(Counter(model.asked).values()) == 1
+    assert max(Counter(asked[:2] for asked in model.asked).values()) == 1
 
 
 def test_title_and_authors_are_not_asked_of_chunks_after_the_one_that_shows_them() -> None:
@@ -211,7 +224,8 @@ def test_refused_queries_are_tried_again_with_the_reason_kept() -> None:
     assert (found.text, found.status) == ("Anthony O'Hagan", "answered")
     assert [problem.attempt for problem in found.problems] == [0, 1, 2, 3]
     assert all(problem.reason for problem in found.problems)
-    assert [attempt for _, _, attempt in model.asked] == [0, 1, 2, 3, 4]
+    assert [temperature for _, _, temperature in model.how] == [0.0, 0.7, 0.7, 0.7, 0.7]
+    assert len({seed for _, seed, _ in model.how}) == 5
 
 
 def test_a_question_without_a_query_that_runs_is_a_wrong_answer_and_not_an_error() -> None:
@@ -238,5 +252,6 @@ def test_answers_come_in_the_questions_order() -> None:
         return sql(f"SELECT reference_count + {number} FROM articles WHERE article_id = 'b'")
 
     questions = [{"id": str(n), "collection": "c", "text": f"number {n}"} for n in range(9)]
-    found = asyncio.run(answer_all(questions, {"c": GOLD}, Scripted(by_question), execute, at_once=2))
+    with Sandbox() as sandbox:
+        found = asyncio.run(answer_all(questions, {"c": GOLD}, Scripted(by_question), sandboxed(sandbox), at_once=4))
     assert [one.text for one in found] == [str(n + 1) for n in range(9)]

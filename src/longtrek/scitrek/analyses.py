@@ -6,11 +6,11 @@ a mean is over the samples asked, so that a failed one stays in the denominator.
 
 import math
 import random
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from longtrek.errors import LongtrekError
+from longtrek.scitrek.operators import OPERATORS, operator_distribution
 
 Row = Mapping[str, Any]
 Rule = Literal["paper", "strict"]
@@ -46,13 +46,6 @@ PROPERTIES = {
     "sql_words": "SQL-Len",
     "answer_words": "GA-Len",
 }
-
-# Table 14's rows, in its order.
-COMMANDS = (
-    "SELECT", "WHERE", "=", "IN", "OR", "ORDER BY", "<", ">", "COUNT", "ASC", "DESC", "DISTINCT", "*", "MAX", "AND",
-    "GROUP BY", "<=", "%", ">=", "NOT", "<>", "AVG", "MIN", "BETWEEN", "SUM", "/", "LIKE", "+", "-",
-)  # fmt: skip
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|<=|>=|<>|!=|==|[=<>*%/+-]|\b(?:ORDER|GROUP)\s+BY\b|\w+", re.IGNORECASE)
 
 
 def paper_set(rows: Iterable[Row]) -> list[Row]:
@@ -226,31 +219,18 @@ def negation(rows: Iterable[Row], subset: Rule = "paper", column: str = "paper_e
     return table
 
 
-def operator_counts(queries: Iterable[str], rule: Literal["paper", "exact"] = "exact") -> list[dict[str, Any]]:
-    """Count the queries that use each SQL command and operator (Table 14).
+def operators(queries: Iterable[str]) -> list[dict[str, Any]]:
+    """The percentage of queries that use each SQL command and operator, in the order of Table 14.
 
-    `paper`: a command counts where its letters stand anywhere in the text, as in the authors' count: `ORDER BY`
-    holds `OR`, `MIN` and `DISTINCT` hold `IN`, `<=` holds `<` and `=`, a name with a hyphen holds `-`. `exact`: where
-    it is a token of its own, texts in quotes left out (`LIKE` patterns too); `*` still counts `COUNT(*)`.
+    `text` counts as the authors do, a command where its letters stand anywhere (`ORDER BY` holds `OR`, `DISTINCT`
+    holds `IN`), and is what compares with the paper; `tokens` counts what a query really uses.
     """
     texts = list(queries)
-    uses: Callable[[str], set[str]] = _letters if rule == "paper" else _tokens
-    found = [uses(text) for text in texts]
-    counts = {command: sum(command in used for used in found) for command in COMMANDS}
+    tokens, letters = (operator_distribution(texts, counting) for counting in ("tokens", "text"))
     return [
-        {"command": command, "count": count, "percent": 100 * count / len(texts) if texts else None}
-        for command, count in counts.items()
+        {"command": command, "queries": len(texts), "text": letters[command], "tokens": tokens[command]}
+        for command in OPERATORS
     ]
-
-
-def _letters(query: str) -> set[str]:
-    text = " ".join(query.split())
-    return {command for command in COMMANDS if command in text}
-
-
-def _tokens(query: str) -> set[str]:
-    same = {"!=": "<>", "==": "="}
-    return {same.get(token, " ".join(token.upper().split())) for token in _TOKEN.findall(query)} & set(COMMANDS)
 
 
 def description(rows: Iterable[Row]) -> list[dict[str, Any]]:

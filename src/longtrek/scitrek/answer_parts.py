@@ -6,6 +6,7 @@ same way. A title that holds commas is therefore several fragments on both sides
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -14,6 +15,7 @@ Key = Decimal | str
 """A fragment in comparable form: a number by its value, anything else as folded text."""
 
 NULL = "null"
+MOST_STATES = 5_000
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _SEPARATOR = re.compile(r"[,;\n]")
@@ -174,16 +176,17 @@ def covers(answer: Sequence[Key], rows: Sequence[Sequence[Key]], group: Sequence
         group: for each row, the number of its group; a row alone in its group stays where it is.
 
     A row may be the beginning of another (`A` and `A, B`), so this searches with a stack and remembers what
-    failed; identical rows are used in their order, which keeps the search small.
+    failed; identical rows are used in their order, which keeps the search small. Where rows are so alike that
+    `MOST_STATES` do not settle it, having all the right fragments and no others does.
     """
-    if sum(map(len, rows)) != len(answer):
+    if Counter(answer) != Counter(fragment for row in rows for fragment in row):
         return False
     members: dict[tuple[int, Key], list[int]] = {}
     for index, row in enumerate(rows):
         members.setdefault((group[index], row[0]), []).append(index)
     stack = [(0, 0, 0)]  # (rows placed, fragments read, bit set of rows used)
     seen = set(stack)
-    while stack:
+    while stack and len(seen) < MOST_STATES:
         placed, read, used = stack.pop()
         if placed == len(rows):
             return True
@@ -192,7 +195,7 @@ def covers(answer: Sequence[Key], rows: Sequence[Sequence[Key]], group: Sequence
             if state not in seen:
                 seen.add(state)
                 stack.append(state)
-    return False
+    return bool(stack)
 
 
 def _next_rows(

@@ -1,25 +1,33 @@
 """The SQL-execution baseline: facts extracted from the articles by a model, questions turned into SQL and executed.
 
-The model is anything that completes messages under a JSON schema (`Complete`); the sandbox anything that executes a
-query or says why not (`Execute`). On gold tables the same runs without extraction (Section 4, Figure 3).
+The model is anything that completes messages under a JSON schema (`Complete`); queries run in the sandbox. On gold
+tables the same runs without extraction (Section 4, Figure 3).
 """
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from longtrek.errors import LongtrekError
 from longtrek.scitrek.database import Database, database_of
 from longtrek.scitrek.prompts import FOLDER, prompt
+from longtrek.scitrek.sandbox import Sandbox
+from longtrek.transduction.stream import draws
 
 CHUNK_TOKENS = 16 * 1024
 EXTRACTION_TRIES = 3
 SQL_TRIES = 5
 
 Message = dict[str, str]
+Complete = Callable[[list[Message], dict[str, Any], int, float], Awaitable[str]]
+"""Asks a model once: messages, the JSON schema that constrains decoding, a seed and a temperature give its text.
+
+Raises RequestFailed where no answer came, after the caller's own retries.
+"""
 Execute = Callable[[Database, str], str]
 """Executes a query and gives the answer text; raises LongtrekError with the reason where it is refused or fails."""
 
@@ -28,16 +36,28 @@ class RequestFailed(LongtrekError):
     """The model could not be asked: an error of the request, never a wrong answer."""
 
 
-class Complete(Protocol):
-    """Asks a model once, with decoding constrained to a JSON schema."""
+@dataclass(frozen=True)
+class Decoding:
+    """How replies are drawn: the first try is greedy, later ones sample, or they would only repeat it."""
 
-    async def __call__(self, messages: list[Message], schema: dict[str, Any], *, attempt: int) -> str:
-        """Give the model's text. `attempt` counts the tries from 0: it may set the seed.
+    seed: int = 0
+    temperature: float = 0.7
 
-        Raises:
-            RequestFailed: no answer came, after the caller's own retries.
-        """
-        ...
+    def of(self, name: str, about: str, attempt: int) -> tuple[int, float]:
+        """Seed and temperature of one try; the seed depends on what is asked, not on when."""
+        seed = int(draws((self.seed, "baseline", name, about, attempt), 1)[0] >> 33)
+        return seed, self.temperature if attempt else 0.0
+
+
+def sandboxed(sandbox: Sandbox) -> Execute:
+    """Execute in a sandbox, one query at a time: it has one engine, and questions are in work together."""
+    lock = threading.Lock()
+
+    def execute(database: Database, sql: str) -> str:
+        with lock:
+            return sandbox.run(database, sql).answer
+
+    return execute
 
 
 def _object(**properties: Any) -> dict[str, Any]:
@@ -149,6 +169,7 @@ class Extractor:
     count: Callable[[str], int]
     chunk_tokens: int = CHUNK_TOKENS
     tries: int = EXTRACTION_TRIES
+    decoding: Decoding = Decoding()
     folder: Path = FOLDER
     problems: list[Problem] = field(default_factory=list)
     _pieces: dict[str, list[str]] = field(default_factory=dict)
@@ -219,7 +240,8 @@ class Extractor:
         messages = [{"role": "user", "content": prompt(name, self.folder).fill(**values)}]
         for attempt in range(self.tries):
             try:
-                return parsed(await self.complete(messages, SCHEMAS[name], attempt=attempt), name)
+                how = self.decoding.of(name, f"{about} {len(values['chunk'])}", attempt)
+                return parsed(await self.complete(messages, SCHEMAS[name], *how), name)
             except RequestFailed as error:
                 self.problems.append(Problem(name, about, attempt, str(error)))
                 return None
@@ -264,6 +286,7 @@ async def answer(
     complete: Complete,
     execute: Execute,
     tries: int = SQL_TRIES,
+    decoding: Decoding = Decoding(),
     folder: Path = FOLDER,
 ) -> BaselineAnswer:
     """Turn a question (`id`, `text`) into SQL by the model and execute it; a refused query is tried again."""
@@ -272,7 +295,8 @@ async def answer(
     problems: list[Problem] = []
     for attempt in range(tries):
         try:
-            sql: str = parsed(await complete(messages, SCHEMAS[name], attempt=attempt), name)
+            how = decoding.of(name, question["id"], attempt)
+            sql: str = parsed(await complete(messages, SCHEMAS[name], *how), name)
             text = await asyncio.to_thread(execute, database, sql)
             return BaselineAnswer(question["id"], text, sql, "answered", tuple(problems))
         except RequestFailed as error:

@@ -17,7 +17,7 @@ FOLDER = Path("config/prompts/scitrek")
 CONTEXTS = ("full_text", "tables")
 PROMPTS = ("direct", "reasoning")
 
-_PLACEHOLDER = re.compile(r"\{(context|question|chunk|title)\}")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,8 @@ def questions(rows: Iterable[Mapping[str, Any]], split: str | None = None) -> It
         split: kept split (`train`, `dev`, `test`); needed where the rows hold no `label`.
 
     Yields `id` (a hash of the row's own fields, so that an answer file's rows find their question), `collection`,
-    `level`, `strategy`, `skill`, `topic`, `template`, `sql`, `text`, `answer`, `articles`, `split`, `writer`
-    ("released"), and `left_out`: why the paper's test set would not hold it, or null.
+    `level`, `strategy`, `skill`, `topic`, `template`, `sql`, `text`, `answer`, `columns`, `order`,
+    `articles`, `split`, `writer` ("released"), and `left_out`: why the paper's test set would not hold it, or null.
     """
     seen: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
@@ -95,6 +95,7 @@ def _question(row: Mapping[str, Any], number: int, split: str | None) -> dict[st
         "sql": row.get("sql"),
         "text": text,
         "answer": answer,
+        **_shape(row.get("sql")),
         "articles": articles,
         "split": _known(SPLITS, row.get("label"), "label", number) or split,
         "writer": "released",
@@ -124,6 +125,29 @@ def _level(value: Any, number: int) -> tuple[str | None, str | None]:
     if not match:
         raise LongtrekError(f"released row {number}: sample_level {value!r}; expected such as multi_ran_64")
     return LEVELS[match.group(2)], STRATEGIES[match.group(1)]
+
+
+def _shape(sql: str | None) -> dict[str, Any]:
+    """What a query alone says of its answer: `columns` of a row, and `order` where no ties can leave it open.
+
+    Without ORDER BY any order is right; where the one returned column is the one sorted by, the order is total. Else
+    it takes the tables to know the ties, and `order` stays null.
+    """
+    if not sql:
+        return {"columns": None, "order": None}
+    from sqlglot import exp, parse_one
+    from sqlglot.errors import SqlglotError
+
+    try:
+        query = parse_one(sql, read="sqlite")
+    except SqlglotError:
+        return {"columns": None, "order": None}
+    order = query.args.get("order")
+    columns = query.expressions
+    if order is None:
+        return {"columns": len(columns), "order": "any"}
+    keys = [key.this for key in order.expressions if isinstance(key, exp.Ordered)]
+    return {"columns": len(columns), "order": "total" if keys == columns else None}
 
 
 def _left_out(text: str, answer: str, skill: str | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
-from longtrek.scitrek.answer_parts import Key, covers, extract, fragments, key, readings, snapped
+from longtrek.scitrek.answer_parts import NULL, Key, covers, extract, fragments, key, readings, snapped
 
 PAPER_RULE = "paper-1"
 STRICT_RULE = "strict-1"
@@ -132,7 +132,7 @@ def _rows(question: dict[str, Any], name: str) -> tuple[tuple[Key, ...], ...]:
             raise LongtrekError(f"{name}: row {found.index(())} of `parts` is empty; write NULL for a missing value")
         return tuple(found)
     pieces = fragments(question["answer"])
-    columns = question.get("columns") or 1
+    columns = 1 if pieces == [NULL] else question.get("columns") or 1
     if len(pieces) % columns:
         raise LongtrekError(f"{name}: {len(pieces)} values do not fill rows of {columns}; give the rows as `parts`")
     return tuple(tuple(pieces[start : start + columns]) for start in range(0, len(pieces), columns))
@@ -162,7 +162,7 @@ def score_strict(gold: Gold, text: str, reasoning: bool = False) -> StrictScore:
     right = gold.fragments
     meanings = [snapped(reading, right) for reading in readings(found.text)]
     correct = any(covers(reading, gold.rows, gold.group) for reading in meanings)
-    null = meanings[0] == ["null"]
+    null = meanings[0] == [NULL]
     empty = not meanings[0]
     compliant = correct or null or empty or _keeps_form(gold, meanings)
     return StrictScore(correct, max(_parts_f1(reading, right) for reading in meanings), null, empty,
@@ -314,5 +314,5 @@ def _scored_row(name: str, tally: Tally) -> dict[str, Any]:
             "empty": tally.mean("empty"),
             "compliant": None if not tally.answered else 1 - tally.sums["non_compliant"] / tally.answered,
         },
-        "null_gold": key(gold.text) == "null",
+        "null_gold": key(gold.text) == NULL,
     }
