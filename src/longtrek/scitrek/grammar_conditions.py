@@ -72,14 +72,15 @@ def _counted(node: exp.Expr) -> str:
 
 
 def _is_number(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal) and not node.is_string
+    bare = node.this if isinstance(node, exp.Neg) else node
+    return isinstance(bare, exp.Literal) and bare.is_int
 
 
 def plain_number(node: exp.Expr) -> int:
     """The value of a whole number in a query."""
     if not _is_number(node):
         raise unsayable(node)
-    return int(node.name)
+    return -int(node.this.name) if isinstance(node, exp.Neg) else int(node.name)
 
 
 def _clause(node: exp.Expr) -> Clause:

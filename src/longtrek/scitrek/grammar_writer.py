@@ -36,11 +36,23 @@ def write_question(sql: str) -> str:
         raise LongtrekError(f"query is not SQL: {sql[:200]!r} ({str(error).splitlines()[0]})") from None
     if not isinstance(tree, exp.Select):
         raise unsayable(tree)
+    for select in tree.find_all(exp.Select):
+        _refuse_what_no_frame_says(select)
     name, slots = _frame(tree)
     question: str = lexicon()["frames"][name]["english"]
     for slot, text in slots.items():
         question = question.replace("{" + slot + "}", text)
     return question
+
+
+def _refuse_what_no_frame_says(select: exp.Select) -> None:
+    said = {"expressions", "from_", "where", "group", "having", "order", "distinct"}
+    if any(value and part not in said for part, value in select.args.items()) or not select.args.get("from_"):
+        raise unsayable(select)
+    grouped = select.args.get("group") is not None and select.parent is None
+    counted = grouped and [type(one) for one in select.expressions] == [exp.Column, exp.Count]
+    if len(select.expressions) != 1 and not counted:
+        raise unsayable(select)
 
 
 def _frame(tree: exp.Select) -> tuple[str, dict[str, str]]:
@@ -120,6 +132,8 @@ def _frame_of_authors(tree: exp.Select) -> tuple[str, dict[str, str]]:
         often = tree.args["having"].this
         plural = plain_number(often.expression) != 1
         return "names_often", {"quantities": quantities([often]), "articles_noun": _articles(plural)}
+    if what.find(exp.Column).name != "author_name":  # type: ignore[union-attr]
+        raise unsayable(what)
     slots = {"listed": _listed(tree.args.get("where")), "order": _order(tree)}
     if isinstance(what, exp.Count):
         return "names_count", slots

@@ -7,10 +7,10 @@ easily, and so are two counts of a small collection, so the queries are also com
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, Row
+from longtrek.scitrek.database import Database
+from longtrek.scitrek.order import agree
 from longtrek.scitrek.query import Result
 
 PASSED, LUCKY, FAILED = "passed", "lucky", "failed"
@@ -63,31 +63,13 @@ def check(
 
 
 def difference(sql: str, back: str, database: Database, execute: Execute) -> str:
-    """Why two queries do not give the same result on a database; empty if they do.
-
-    Rows are compared in order where the first query sorts, save for rows that its sorting leaves tied, and else
-    in any order.
-    """
+    """Why two queries do not give the same result on a database, in the sense of `order.agree`; empty if they do."""
     wanted = execute(database, sql)
     try:
         found = execute(database, back)
     except LongtrekError as error:
         return f"the query read back is refused: {error}"
-    if Counter(wanted.rows) != Counter(found.rows):
-        return f"results differ: {_shown(wanted)} against {_shown(found)}"
-    if wanted.translation.sort_terms and not _same_order(wanted, found.rows):
-        return f"orders differ: {_shown(wanted)} against {_shown(found)}"
-    return ""
-
-
-def _same_order(wanted: Result, found: Sequence[Row]) -> bool:
-    start = 0
-    for _, tied in groupby(wanted.sort_keys):
-        end = start + len(list(tied))
-        if Counter(wanted.rows[start:end]) != Counter(found[start:end]):
-            return False
-        start = end
-    return True
+    return "" if agree(wanted, found) else f"results differ: {_shown(wanted)} against {_shown(found)}"
 
 
 def _shown(result: Result, longest: int = 80) -> str:

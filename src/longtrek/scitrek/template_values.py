@@ -25,6 +25,10 @@ _TESTS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+class NoValue(LongtrekError):
+    """A collection has no value for one of a template's placeholders."""
+
+
 def instantiate(template: Template, tables: Tables, key: Key) -> str:
     """Fill a template's placeholders with values of one collection's database.
 
@@ -33,7 +37,7 @@ def instantiate(template: Template, tables: Tables, key: Key) -> str:
     goes in as a quoted SQL literal.
 
     Raises:
-        LongtrekError: the database holds no value for a placeholder.
+        NoValue: the database holds too few values for a placeholder (one author, where two are named).
     """
     groups: dict[Hashable, list[re.Match[str]]] = {}
     for match in PLACEHOLDER.finditer(template.sql):
@@ -70,8 +74,8 @@ def _values(template: Template, tables: Tables, group: list[re.Match[str]], key:
     return values
 
 
-def _nothing(template: Template, kind: str) -> LongtrekError:
-    return LongtrekError(
+def _nothing(template: Template, kind: str) -> NoValue:
+    return NoValue(
         f"template {template.id}: the collection has too few values for {{{kind}}}; expected articles with titles "
         "and authors; check the collection's articles"
     )

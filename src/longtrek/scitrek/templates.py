@@ -111,11 +111,11 @@ def _check(made: Sequence[Template]) -> None:
         raise LongtrekError(f"templates.yaml: composed twice: {repeated[0]}; change a condition or an order")
 
 
-def draw(key: Key, strategy: str, count: int = 10) -> list[Template]:
-    """Draw a collection's templates without repeats (Section 3.2).
+def draw(key: Key, strategy: str) -> list[Template]:
+    """A collection's templates in the order in which they are drawn; it uses the first ten (Section 3.2).
 
     Graph collections (`dfs`, `bfs`) draw from the relational ones, all others from the rest.
     """
     graph = strategy in ("dfs", "bfs")
     pool = [template for template in templates() if (template.skill == RELATIONAL) == graph]
-    return [pool[index] for index in permutation(key, len(pool))[:count]]
+    return [pool[index] for index in permutation(key, len(pool))]
