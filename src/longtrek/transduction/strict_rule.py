@@ -22,6 +22,7 @@ A changed delimiter (a Markdown pipe table, tabs, semicolons) or an echoed quest
 """
 
 import re
+from collections.abc import Iterator
 
 from longtrek.transduction.gold import Gold, Sum
 from longtrek.transduction.plain_text import plain, split_lines
@@ -68,16 +69,15 @@ class StrictStreams(Streams[Value]):
         """Read what stands between two line feeds: one record, several with numbers, or none."""
         if self.full:
             return
-        for part in split_lines(line):
-            text = plain(part)
-            if not text:
-                continue
+        for piece in self._pieces(line):
+            parsed = self.parse(piece)
+            if parsed is not None and not self.full:
+                self.keep(*parsed)
+
+    def _pieces(self, line: str) -> Iterator[str]:
+        for text in filter(None, map(plain, split_lines(line))):
             several = self.gold.numbered and text.count("[") > 1 and _NUMBER.match(text)
-            pieces = _NEXT_NUMBER.split(text) if several else [text]
-            for piece in pieces:
-                parsed = self.parse(piece)
-                if parsed is not None and not self.full:
-                    self.keep(*parsed)
+            yield from _NEXT_NUMBER.split(text) if several else [text]
 
     def parse(self, line: str) -> tuple[int | None, Value] | None:
         """The index and the value of a plain piece of a line; None where it holds no record."""
