@@ -228,7 +228,7 @@ def test_a_real_engine_answers_ends_early_and_starts_again(
 ) -> None:
     where: dict[str, Any] = {"store": tmp_path / "store.jsonl", "out": tmp_path / "out.jsonl"}
     said: list[str] = []
-    story = [{"role": "user", "content": "Count from 1 to 500, one number a line."}]
+    story = [{"role": "user", "content": "Tell me a long story about a dragon, a village and a river."}]
     requests = [
         Request("whole", story, 40, expected="1\n2\n3"),
         Request("early", story, 400, completion=lambda: Until(60)),
