@@ -268,3 +268,46 @@ class Grammar:
     def grouped_pair(self) -> str:
         order = self.maybe(0.4, lambda: self.one_of(" ORDER BY COUNT(*) DESC", " ORDER BY two", " ORDER BY one DESC"))
         return f"SELECT {self.column()} AS one, COUNT(*) AS two FROM {self.table}{self.where()} GROUP BY one{order}"
+
+
+# Joins, each with conditions and SELECT lists; SQLite picks another outer loop for some of the conditions.
+JOINS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "articles a JOIN article_author aa ON a.article_id = aa.article_id": (
+        (
+            " WHERE a.reference_count > 5",
+            " WHERE a.author_count = 2",
+            " WHERE aa.author_position = 0",
+            " WHERE aa.author_name = 'Wei Chen'",
+            " WHERE a.article_title LIKE '%e%' AND aa.author_position > 1",
+        ),
+        ("a.article_title", "aa.author_name, a.reference_count", "*"),
+    ),
+    "article_author aa JOIN articles a ON aa.article_id = a.article_id": (
+        (" WHERE a.reference_count > 5", " WHERE aa.author_position = 0 AND a.author_count = 2"),
+        ("a.article_title", "aa.author_name", "aa.*"),
+    ),
+    "citing_cited c JOIN articles a ON c.article_id_cited = a.article_id": (
+        (" WHERE a.reference_count > 5",),
+        ("a.article_title", "c.article_id_citing", "*"),
+    ),
+    "articles a LEFT JOIN citing_cited c ON a.article_id = c.article_id_citing": (
+        (" WHERE a.reference_count > 5",),
+        ("a.article_title", "c.article_id_cited", "*"),
+    ),
+    "articles LEFT JOIN article_author USING (article_id)": ((" WHERE reference_count > 5",), ("author_name", "*")),
+    "articles NATURAL JOIN article_author": ((" WHERE author_position < 2",), ("author_name", "article_title")),
+    "article_author x, article_author y": (
+        (" WHERE x.article_id = y.article_id AND x.author_position < y.author_position",),
+        ("x.author_name, y.author_name",),
+    ),
+    "articles a CROSS JOIN citing_cited c": ((" WHERE a.author_count > 1",), ("a.article_title, c.article_id_cited",)),
+    "articles a JOIN articles b ON a.reference_count = b.reference_count": (
+        (" WHERE a.author_count > 1", " WHERE b.author_count = 2"),
+        ("a.article_title", "b.article_title"),
+    ),
+    "articles a JOIN citing_cited c ON a.article_id = c.article_id_citing "
+    "JOIN articles b ON b.article_id = c.article_id_cited": (
+        (" WHERE a.author_count = 2", " WHERE b.author_count > 1"),
+        ("a.article_title", "a.article_title, b.article_title"),
+    ),
+}

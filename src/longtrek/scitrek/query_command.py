@@ -18,7 +18,8 @@ def query(cases: Path, seconds: float, rows: int) -> None:
 
     CASES holds JSON lines with `sql`, `articles`, `article_author` and `citing_cited` (lists of objects, Table 13);
     `-` is standard input. For each line one JSON line is printed, in order: {"answer": TEXT}, or {"answer": null,
-    "error": REASON} for a query that is refused or stopped; then the exit status is 1.
+    "error": REASON} for a query that is refused or stopped; then the exit status is 1. An answer whose rows stand in
+    the order of a join that SQLite's planner might nest otherwise has a "note" beside it that says so.
     """
     from longtrek.files import read_jsonl
     from longtrek.scitrek.sandbox import Limits, Sandbox
@@ -36,11 +37,15 @@ def query(cases: Path, seconds: float, rows: int) -> None:
 def _answered(sandbox: Any, case: Any, where: str) -> dict[str, str | None]:
     from longtrek.scitrek.database import database_from
     from longtrek.scitrek.literals import Refused
+    from longtrek.scitrek.order import ANY, order_of
 
     if not isinstance(case, dict) or not isinstance(case.get("sql"), str):
         raise LongtrekError(f"{where}: no `sql`; expected an object with `sql` and the three tables")
     database = database_from(case, where)
     try:
-        return {"answer": sandbox.run(database, case["sql"]).answer}
+        result = sandbox.run(database, case["sql"])
     except Refused as reason:
         return {"answer": None, "error": str(reason)}
+    if result.translation.unsure and order_of(result).kind == ANY:
+        return {"answer": result.answer, "note": "the query has no ORDER BY, and the order of its join is not certain"}
+    return {"answer": result.answer}

@@ -190,8 +190,9 @@ class Selects:
         sort, exposed = self._terms(terms, parts, columns, parts.scope)
         scan_terms = list(parts.scope.scan)
         inherited = parts.tables.inner
-        if not terms and inherited is not None and inherited.plain and inherited.sort:
-            # Merged into this query, the subquery's ORDER BY becomes its own.
+        kept = inherited is not None and (inherited.plain or query.args.get("distinct") is None)
+        if not terms and inherited is not None and inherited.sort and kept:
+            # SQLite merges a plain subquery into this query, and its ORDER BY becomes this one's.
             count = len(inherited.sort)
             exposed, sort = hidden_terms("o", scan_terms[:count])
             scan_terms = scan_terms[count:]
