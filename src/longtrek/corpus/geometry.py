@@ -23,7 +23,7 @@ REFERENCES = re.compile(
     r"^(?:\d{1,2}\.?\s+|[A-Z]\.\s+)?(?:references?|bibliography|literature(?: cited)?|works cited)\.?$", re.I
 )
 KNOWN_HEADING = re.compile(
-    r"^(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|conclusions?|discussion|acknowledge?ments?|"
+    r"^(?:\d{1,2}\.?\s+)?(?:abstract|summary|introduction|conclusions?|discussion|acknowledge?ments?|affiliations?"
     r"|appendix(?: [A-Z])?|references?|bibliography|literature cited|works cited|computational details)\.?:?$",
     re.I,
 )
@@ -179,6 +179,7 @@ class Reader:
         self.usual = usual
         self.in_references = False
         self.in_front = True
+        self.ended = False  # whether the row before ended a sentence
 
     def read(self, page: Page, first: bool) -> list[Block]:
         """Group a page's lines into labelled blocks."""
@@ -197,6 +198,7 @@ class Reader:
         return blocks
 
     def _note(self, label: str, row: list[Line]) -> None:
+        self.ended = _text(row).endswith(SENTENCE_END)
         if label != "SectionHeader":
             return
         text = _text(row)
@@ -240,8 +242,8 @@ class Reader:
         if self.in_front:
             return False  # authors are set large and bold too, but they are no headings
         larger = size >= 1.12 * self.usual.size and _share(row, "sans") < 0.5
-        if self.in_references and not (larger or NUMBERED.match(text)):
-            return False  # entries hold bold titles
+        if self.in_references and not (larger or NUMBERED.match(text) or self.ended):
+            return False  # bold words inside an entry
         bold = _share(row, "bold") > 0.8 and size >= 0.97 * self.usual.size
         return larger or (bold and not text.endswith("."))
 

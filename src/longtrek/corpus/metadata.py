@@ -67,9 +67,9 @@ def reference_list(markdown: str) -> list[str] | None:
         if _heading(line):
             break
         section.append(line)
-    numbered = [line for line in section if ENTRY.match(TAG.sub("", line))]
-    if len(numbered) >= 3:
-        return numbered
+    numbered = [ENTRY.match(TAG.sub("", line)) is not None for line in section if line.strip()]
+    if numbered and numbered[0]:
+        return [line for line in section if ENTRY.match(TAG.sub("", line))]
     paragraphs = re.split(r"\n\s*\n", "\n".join(section))
     return [paragraph for paragraph in paragraphs if len(fold(TAG.sub("", paragraph))) >= 20]
 

@@ -5,7 +5,7 @@ pass the level's length. Pure but for `write`: lengths and citations in, collect
 streams, so that a seed gives the same collections on every machine.
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -120,7 +120,7 @@ def plan(
         citations: pairs (citing, cited); both directions are walked (references and citations).
         levels: names out of 64K, 128K, 512K, 1M (K = 1,024 tokens).
         seed: root of all draws.
-        strategies: in this order; within a level an earlier collection has the right of way.
+        strategies: tried in this order at each start; an earlier collection of the level has the right of way.
         single: also make each article a collection of its own.
         fill: the least share of the level's length that a collection must reach when the corpus runs out of articles
             before the level is full; 0 keeps all (a small corpus then has one short collection of all its articles).
@@ -135,12 +135,14 @@ def plan(
     found: list[Collection] = []
     shortfalls: list[Shortfall] = []
     for level in levels:
-        taken = Taken(len(names), len(names) * len(strategies))
-        for strategy in strategies:
-            walk = _walk(strategy, graph, (seed, "collection", level, strategy))
-            made, shortfall = _grow_all(walk, sizes, level, strategy, fill, taken)
-            shortfalls.append(shortfall)
-            found += [_collection(seed, level, strategy, start, members, names, sizes) for start, members in made]
+        walks = {name: _walk(name, graph, (seed, "collection", level, name)) for name in strategies}
+        made, fared = _grow_all(walks, sizes, level, fill)
+        shortfalls += fared
+        found += [
+            _collection(seed, level, strategy, start, members, names, sizes)
+            for strategy in strategies
+            for start, members in made[strategy]
+        ]
     if single:
         found += [Collection(f"{SINGLE}-{name}", SINGLE, SINGLE, (name,), lengths[name]) for name in names]
     return Plan(found, shortfalls)
@@ -222,22 +224,27 @@ def _walk(strategy: str, graph: list[list[int]], key: tuple[str | int, ...]) -> 
 
 
 def _grow_all(
-    walk: Walk, sizes: list[int], level: str, strategy: str, fill: float, taken: Taken
-) -> tuple[list[tuple[int, list[int]]], Shortfall]:
-    """Grow a collection from each article; `taken` holds the level's collections so far and gets the new ones."""
-    made: list[tuple[int, list[int]]] = []
-    few = short = overlapping = 0
+    walks: dict[str, Walk], sizes: list[int], level: str, fill: float
+) -> tuple[dict[str, list[tuple[int, list[int]]]], list[Shortfall]]:
+    """Grow a collection from each article by each strategy in turn, so that no strategy starves the next of room."""
+    made: dict[str, list[tuple[int, list[int]]]] = {strategy: [] for strategy in walks}
+    fate = {strategy: Counter[str]() for strategy in walks}
+    taken = Taken(len(sizes), len(sizes) * len(walks))
     for start in range(len(sizes)):
-        members, full = grow(walk(start), sizes, LEVELS[level])
-        if len(members) < FEWEST:
-            few += 1
-        elif not full and sum(sizes[member] for member in members) < fill * LEVELS[level]:
-            short += 1
-        elif taken.add(members):
-            made.append((start, members))
-        else:
-            overlapping += 1
-    return made, Shortfall(level, strategy, len(sizes), len(made), few, short, overlapping)
+        for strategy, walk in walks.items():
+            members, full = grow(walk(start), sizes, LEVELS[level])
+            if len(members) < FEWEST:
+                fate[strategy]["few"] += 1
+            elif not full and sum(sizes[member] for member in members) < fill * LEVELS[level]:
+                fate[strategy]["short"] += 1
+            elif taken.add(members):
+                made[strategy].append((start, members))
+            else:
+                fate[strategy]["overlap"] += 1
+    return made, [
+        Shortfall(level, strategy, len(sizes), len(made[strategy]), fates["few"], fates["short"], fates["overlap"])
+        for strategy, fates in fate.items()
+    ]
 
 
 def grow(supply: Iterable[int], sizes: Sequence[int], length: int) -> tuple[list[int], bool]:
