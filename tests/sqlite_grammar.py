@@ -263,7 +263,8 @@ class Grammar:
         order = self.maybe(0.4, lambda: f" ORDER BY {self.column()}{self.direction()}")
         limit = self.maybe(0.2, lambda: f" LIMIT {self.draw.randint(0, 5)}")
         distinct = self.one_of("", "", "DISTINCT ")
-        return f"SELECT {distinct}{self.column()} AS one, {self.number(1)} AS two FROM {self.table}{self.where()}{order}{limit}"
+        items = f"{distinct}{self.column()} AS one, {self.number(1)} AS two"
+        return f"SELECT {items} FROM {self.table}{self.where()}{order}{limit}"
 
     def grouped_pair(self) -> str:
         order = self.maybe(0.4, lambda: self.one_of(" ORDER BY COUNT(*) DESC", " ORDER BY two", " ORDER BY one DESC"))

@@ -1,6 +1,5 @@
 """The sandbox: hostile and broken SQL is refused or stopped with a reason; none reads, writes or hangs."""
 
-import os
 import time
 from pathlib import Path
 
@@ -32,7 +31,7 @@ REFUSED = {
     "a JSON reader": "SELECT * FROM read_json_auto('x.json')",
     "a folder listing": "SELECT * FROM glob('/etc/*')",
     "a reader as a scalar": f"SELECT read_text('{SECRET}')",
-    "a reader in a subquery": f"SELECT COUNT(*) FROM articles WHERE article_id IN (SELECT content FROM read_text('{SECRET}'))",
+    "a reader in a subquery": f"SELECT 1 FROM articles WHERE article_id IN (SELECT content FROM read_text('{SECRET}'))",
     "a reader in a CTE": f"WITH f AS (SELECT * FROM read_csv('{SECRET}')) SELECT * FROM f",
     "a file by quoted name": f'SELECT * FROM "{SECRET}"',
     "a file over the network": "SELECT * FROM 'https://example.org/x.csv'",
@@ -121,7 +120,7 @@ STOPPED = {
     "a distinct cross join": "SELECT DISTINCT a.author_name, b.author_name, c.author_name, d.author_name FROM"
     " article_author a, article_author b, article_author c, article_author d",
     "nested correlated scans": "SELECT COUNT(*) FROM article_author a, article_author b, article_author c WHERE"
-    " (SELECT COUNT(*) FROM article_author d WHERE d.author_name < a.author_name || b.author_name || c.author_name) > 1",
+    " (SELECT COUNT(*) FROM article_author d WHERE d.author_name < a.author_name || c.author_name) > 1",
     "too many rows": "SELECT a.author_name FROM article_author a, article_author b",
 }
 
@@ -165,7 +164,7 @@ def test_no_attack_leaves_a_file(sandbox, tmp_path, monkeypatch):
     for sql in (*REFUSED.values(), f"COPY articles TO '{tmp_path}/out.csv'", f"ATTACH '{tmp_path}/x.db' AS x"):
         with pytest.raises(Refused):
             sandbox.run(DATABASE, sql)
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
     assert not Path("/tmp/stolen.csv").exists()
 
 

@@ -59,11 +59,14 @@ def shape_of(sql: str) -> Shape:
         if found is None:
             raise Refused(_unreadable(sql, at))
         kind, piece = str(found.lastgroup), found.group()
-        if kind == "string" and sql[:at][-1:].isalpha():
+        if kind == "string" and sql[max(at - 1, 0) : at].isalpha():
             raise Refused(f"a blob or prefixed string at character {at}: only plain strings are read")
         depth += (piece == "(") - (piece == ")")
         if depth > DEEPEST:
             raise Refused(f"parentheses nested more than {DEEPEST} deep")
+        if kind == "string" and pieces and pieces[-1].upper() == "AS":
+            # SQLite takes a text after AS as a name.
+            kind, piece = "quoted", '"' + piece[1:-1].replace("''", "'").replace('"', '""') + '"'
         pieces.extend(_mark(kind, piece, values))
         at = found.end()
     return Shape(_one_select(pieces), tuple(values))

@@ -1,4 +1,13 @@
-"""A query of SQLite as a statement of DuckDB: same rows, same values, same order, literals bound."""
+"""A query of SQLite as a statement of DuckDB: same rows, same values, same order, literals bound.
+
+SQLite's columns are untyped, as the authors had them. What cannot be promised to be equal is refused with its
+reason: numbers made of text (`title + 1`, SUM of names), columns that hold whole numbers in one row and real
+numbers or text in another (CASE, COALESCE, UNION), real numbers written as text, numbers past 64 bits, ROUND past
+nine digits, COLLATE, GLOB, bit operators, window and date functions, INTERSECT beside another compound operator, a
+subquery on a column that the grouped query around it leaves open. Answered, but with an order that SQLite may
+choose otherwise (`unsure`): joins of three tables and more, of subqueries, and LEFT JOINs with conditions on their
+right side, where there is no ORDER BY.
+"""
 
 import functools
 import re
