@@ -235,7 +235,7 @@ def _restriction(form: int, *, empty: bool) -> Reader:
         if not text.startswith(" ", start) and form < 2:
             return
         for sql, end in first(text, start + (form < 2)):
-            yield f" WHERE {sql}", end
+            yield f" WHERE {sql[1:-1] if sql.startswith('(') else sql}", end
             for joiner in ("AND", "OR"):
                 for rest, last in more(text, end, joiner):
                     if rest:

@@ -126,13 +126,16 @@ def _order(tree: exp.Select) -> str:
 
 def _frame_of_authors(tree: exp.Select) -> tuple[str, dict[str, str]]:
     what = tree.expressions[0]
-    if isinstance(what, exp.Count) and what.find(exp.Column).name == "article_id":  # type: ignore[union-attr]
+    column = what.find(exp.Column)
+    if column is None:
+        raise unsayable(what)
+    if isinstance(what, exp.Count) and column.name == "article_id":
         return _frame_of_written(tree)
     if tree.args.get("group"):
         often = tree.args["having"].this
         plural = plain_number(often.expression) != 1
         return "names_often", {"quantities": quantities([often]), "articles_noun": _articles(plural)}
-    if what.find(exp.Column).name != "author_name":  # type: ignore[union-attr]
+    if column.name != "author_name":
         raise unsayable(what)
     slots = {"listed": _listed(tree.args.get("where")), "order": _order(tree)}
     if isinstance(what, exp.Count):

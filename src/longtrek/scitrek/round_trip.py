@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database
+from longtrek.scitrek.database import Database, Engine
 from longtrek.scitrek.order import agree
-from longtrek.scitrek.query import Result
+from longtrek.scitrek.query import Result, run
 
 PASSED, LUCKY, FAILED = "passed", "lucky", "failed"
 
@@ -34,6 +34,34 @@ class Verdict:
     def plain(self) -> bool:
         """Whether the paper's own check, on the collection alone, is passed."""
         return self.verdict in (PASSED, LUCKY)
+
+
+class Engines:
+    """A few engines, each with one database loaded, so that a collection and its copies are loaded once each.
+
+    `run` is an `Execute` for queries of ours; a model's belong into the sandbox.
+    """
+
+    def __init__(self, count: int = 4) -> None:
+        self._free = [Engine() for _ in range(count)]
+        self._loaded: dict[int, tuple[Database, Engine]] = {}
+
+    def run(self, database: Database, sql: str) -> Result:
+        """Run a query on a database, on the engine that has it or else on the one unused for longest."""
+        known = self._loaded.pop(id(database), None)
+        if known is not None:
+            engine = known[1]
+        elif self._free:
+            engine = self._free.pop()
+        else:
+            engine = self._loaded.pop(next(iter(self._loaded)))[1]
+        self._loaded[id(database)] = (database, engine)
+        return run(engine, database, sql)
+
+    def close(self) -> None:
+        """Give back the engines' memory; they answer no more."""
+        for engine in [*self._free, *(engine for _, engine in self._loaded.values())]:
+            engine.close()
 
 
 def same_text(one: str, other: str) -> bool:

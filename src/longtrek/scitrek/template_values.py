@@ -2,6 +2,7 @@
 
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -109,12 +110,18 @@ def _numbers(template: Template, tables: Tables, group: list[re.Match[str]], key
     if not known:
         raise _nothing(template, group[0][1])
     if len(group) == 1 and test in _TESTS:
-        telling = [v for v in known if 0 < sum(_TESTS[test](value, v) for value in known) < len(known)]
-        return _distinct(telling or known, 1, key)
+        telling = _telling(Counter(known), _TESTS[test])
+        return _distinct([value for value in known if value in telling] or known, 1, key)
     values = _distinct(known, len(group), key)
     while len(values) < len(group):  # a collection with one author count only still gets two distinct ones
         values.append(max(values) + 1)
     return sorted(values)
+
+
+def _telling(counts: Counter[int], holds: Callable[[Any, Any], bool]) -> set[int]:
+    """The values that keep some rows and not all."""
+    kept = {bound: sum(n for value, n in counts.items() if holds(value, bound)) for bound in counts}
+    return {bound for bound, rows in kept.items() if 0 < rows < counts.total()}
 
 
 def _result(row: Mapping[str, Any], other: str | None, sign: str | None, column: str) -> int | None:
