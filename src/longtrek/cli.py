@@ -39,6 +39,7 @@ class Verbs(click.Group):
 SCORE = Verbs(
     {
         "transduction": "longtrek.transduction.score_commands:score",
+        "scitrek": "longtrek.scitrek.score_commands:score",
     },
     name="score",
     help="Score answers that were made elsewhere, under both rules, as JSON lines on standard output.",
@@ -56,6 +57,7 @@ LONGTREK = Verbs(
     {
         "document": "longtrek.transduction.commands:document",
         "documents": "longtrek.transduction.commands:documents",
+        "query": "longtrek.scitrek.query_command:query",
         "weights": "longtrek.answers.commands:weights",
         "answers": "longtrek.answers.commands:answers",
         "score": SCORE,
