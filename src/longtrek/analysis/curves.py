@@ -170,6 +170,7 @@ def number_row(
         "scored": found.counts.scored,
         "failed": found.counts.failed,
         "not_asked": found.counts.not_asked,
+        "missing": found.counts.missing,
         "truncated": found.counts.truncated,
         "published": published,
     }

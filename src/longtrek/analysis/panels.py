@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -20,6 +19,7 @@ NOTE_SIZE = 6.0
 NOTE_WIDTH = 143
 LINE_HEIGHT = 0.115
 LEGEND_ROW = 0.17
+LEFT, BETWEEN, RIGHT = 0.52, 0.42, 0.13  # inches; placed by hand: a layout solver differs in its last bits
 LEGEND_KEY, LEGEND_CHARACTER = 0.47, 0.057  # inches: a key with its gaps, and a letter of 7 points
 
 
@@ -29,27 +29,27 @@ def sheet(
     """Draw panels in rows on a page of full width, with the legend above and the footer below.
 
     Args:
-        panel_height: inches for each row of panels.
+        panel_height: inches of each panel's own box.
         title: what all panels have in common, such as the horizon.
         notes: what a reader must know beside the caption; gaps and other horizons are added by themselves.
     """
-    rows = -(-len(panels) // columns)
-    shown = _models(panels)
-    look = looks(shown)
+    look = looks(_models(panels))
     handles = _legend(run, panels, look)
     per_row = _legend_columns([str(handle.get_label()) for handle in handles])
     legend_height = LEGEND_ROW * -(-len(handles) // per_row) if handles else 0
     lines = footer(run, _documents(panels), [*notes, *_remarks(run, panels)])
-    head, foot = 0.32 + legend_height, 0.06 + LINE_HEIGHT * len(lines)
-    height = rows * panel_height + head + foot
-    figure = Figure(figsize=(WIDTH, height), layout="constrained")
-    engine: Any = figure.get_layout_engine()
-    engine.set(rect=(0, foot / height, 1, 1 - (foot + head) / height), wspace=0.04, hspace=0.05)
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
-    for axes, panel in zip(grid, panels, strict=False):
-        draw_panel(axes, panel, look, first_column=list(grid).index(axes) % columns == 0)
-    for axes in grid[len(panels) :]:
-        axes.set_axis_off()
+    head, foot = 0.27 + legend_height, 0.1 + LINE_HEIGHT * len(lines)
+    rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
+    heights = [max(map(_above, row)) + panel_height + max(map(_below, row)) for row in rows]
+    height = head + sum(heights) + foot
+    figure = Figure(figsize=(WIDTH, height))
+    width = (WIDTH - LEFT - RIGHT - (columns - 1) * BETWEEN) / columns
+    for number, row in enumerate(rows):
+        bottom = foot + sum(heights[number + 1 :]) + max(map(_below, row))
+        for column, panel in enumerate(row):
+            left = LEFT + column * (width + BETWEEN)
+            axes = figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, panel_height / height))
+            draw_panel(axes, panel, look, first_column=column == 0)
     figure.text(0.012, 1 - 0.16 / height, title, size=9, weight="bold", va="center")
     anchor = (0.008, 1 - 0.27 / height)
     figure.legend(
@@ -58,6 +58,17 @@ def sheet(
     )  # fmt: skip
     write_footer(figure, lines)
     return figure
+
+
+def _above(panel: Panel) -> float:
+    """Inches that a panel's title and remark need."""
+    return 0.28 + (0.13 if panel.remark else 0)
+
+
+def _below(panel: Panel) -> float:
+    """Inches that a panel's ticks and label need."""
+    lines = max((tick.count("\n") + 1 for tick in panel.axis.ticks), default=1)
+    return 0.1 + 0.12 * lines + (0.17 if panel.axis.label else 0)
 
 
 def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column: bool) -> None:
@@ -83,11 +94,10 @@ def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column:
     axes.set_xlabel(panel.axis.label)
     if first_column:
         axes.set_ylabel(panel.ylabel)
+        axes.yaxis.set_label_coords(-0.36 / (axes.get_position().width * WIDTH), 0.5)
     axes.set_title(f"({panel.letter}) {panel.title}", pad=14 if panel.remark else 5)
     if panel.remark:
-        axes.annotate(
-            panel.remark, (0, 1), (0, 4), "axes fraction", "offset points", size=6.5, color=FAINT, in_layout=False
-        )
+        axes.annotate(panel.remark, (0, 1), (0, 4), "axes fraction", "offset points", size=6.5, color=FAINT)
 
 
 def footer(run: Run, documents: Iterable[Document], notes: Sequence[str]) -> list[str]:
@@ -117,6 +127,7 @@ def in_words(found: Counts) -> str:
     words = [f"{found.scored:,} scored of {asked:,} asked"]
     words += [f"{found.failed:,} failed (no score)"] if found.failed else []
     words += [f"{found.not_asked:,} not asked (no score)"] if found.not_asked else []
+    words += [f"{found.missing:,} without an answer yet (no score)"] if found.missing else []
     words += [f"{found.truncated:,} cut at the output cap"] if found.truncated else []
     return ", ".join(words)
 

@@ -91,34 +91,42 @@ class Run:
         Raises:
             LongtrekError: the records of a scored document are not all there.
         """
-        scored = {doc.id: doc.records for doc in documents if doc.accuracy is not None}
-        file = self.scores / model / "transduction.parquet"
-        if not scored:
+        if not any(doc.accuracy is not None for doc in documents):
             return {}
+        means = self._bins.get((model, measure))
+        if means is None:
+            means = self._bins[model, measure] = self._read_bins(model, measure)
+        return {doc.id: means[doc.id] for doc in documents if doc.accuracy is not None}
+
+    @cached_property
+    def _bins(self) -> dict[tuple[str, str], dict[str, list[float | None]]]:
+        return {}
+
+    def _read_bins(self, model: str, measure: str) -> dict[str, list[float | None]]:
+        records = {doc.id: doc.records for doc in self.select(model) if doc.accuracy is not None}
+        file = self.scores / model / "transduction.parquet"
         if not file.exists():
             raise LongtrekError(f"{file}: no such file; expected the scored records of {model}")
-        column = f"{self.rule}_{measure}"
-        rows = _query(_POSITIONS.format(column=column, bins=BINS), [list(scored), str(file)], file)
-        means: dict[str, list[float | None]] = {name: [None] * BINS for name in scored}
+        rows = _query(_POSITIONS.format(column=f"{self.rule}_{measure}", bins=BINS), [str(file)], file)
+        means: dict[str, list[float | None]] = {name: [None] * BINS for name in records}
         seen: dict[str, int] = defaultdict(int)
-        for name, records, place, total, known, right in rows:
+        for name, count, place, total, known, right in rows:
+            if name not in records or records[name] != count or not 0 <= place < BINS:
+                raise LongtrekError(
+                    f"{file}: {count} records of {name}, but its document has {records.get(name)}; score it again"
+                )
             seen[name] += total
-            if records != scored[name] or not 0 <= place < BINS:
-                raise LongtrekError(f"{file}: {name} has records beyond its {scored[name]}; score it again")
             means[name][place] = right / known if known else None
-        short = [name for name, records in scored.items() if seen[name] != records]
-        if short:
-            raise LongtrekError(
-                f"{file}: {short[0]} has {seen[short[0]]} of its {scored[short[0]]} records; score it again"
-            )
+        absent = sorted(set(records) - set(seen))
+        if absent:
+            raise LongtrekError(f"{file}: no records of {absent[0]}, which has a score; score it again")
         return means
 
 
 _POSITIONS = """
-WITH wanted AS (SELECT unnest($1::VARCHAR[]) AS document),
-sized AS (
+WITH sized AS (
     SELECT document, record, {column} AS value, count(*) OVER (PARTITION BY document) AS records
-    FROM read_parquet($2) SEMI JOIN wanted USING (document)
+    FROM read_parquet($1)
 )
 SELECT document, records, (record * {bins}) // records AS place,
     count(*), count(value), count(*) FILTER (WHERE value)

@@ -49,12 +49,17 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many documents stand behind a number; `truncated` ones were cut at the output cap and are scored."""
+    """How many documents stand behind a number.
+
+    `failed` (request error), `not_asked` (cannot fit) and `missing` (no answer yet) have no score; `truncated`
+    ones were cut at the output cap and are scored.
+    """
 
     documents: int = 0
     scored: int = 0
     failed: int = 0
     not_asked: int = 0
+    missing: int = 0
     truncated: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
@@ -63,6 +68,7 @@ class Counts:
             self.scored + other.scored,
             self.failed + other.failed,
             self.not_asked + other.not_asked,
+            self.missing + other.missing,
             self.truncated + other.truncated,
         )
 
@@ -103,7 +109,8 @@ def counts(documents: Iterable[Document]) -> Counts:
         documents=len(found),
         scored=sum(document.accuracy is not None for document in found),
         failed=sum(document.status == "failed" for document in found),
-        not_asked=sum(document.status in ("not_asked", "missing") for document in found),
+        not_asked=sum(document.status == "not_asked" for document in found),
+        missing=sum(document.status == "missing" for document in found),
         truncated=sum(document.finish_reason == "length" for document in found),
     )
 

@@ -48,7 +48,7 @@ def draw(run: Run) -> Figure:
     notes = [f"Published: a relative decrease of {decrease} % from 4K to 128K, averaged over models."]
     if run.horizon != PAPER_HORIZON:
         notes.append("Hollow markers in (b) are published at 128K, not at the horizon of the filled ones.")
-    return sheet(run, panels(run), 2, 2.55, "Accuracy by horizon and by family", notes)
+    return sheet(run, panels(run), 2, 1.9, "Accuracy by horizon and by family", notes)
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

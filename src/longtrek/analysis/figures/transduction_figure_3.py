@@ -41,7 +41,7 @@ def decrease(found: tuple[Curve, ...]) -> Decrease:
 
 def draw(run: Run) -> Figure:
     """Draw the three panels in a row."""
-    return sheet(run, panels(run), 3, 2.3, f"Format sensitivity {curves.at_horizon(run)}")
+    return sheet(run, panels(run), 3, 1.65, f"Format sensitivity {curves.at_horizon(run)}")
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

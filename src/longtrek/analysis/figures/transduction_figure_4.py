@@ -34,7 +34,7 @@ def panels(run: Run) -> list[Panel]:
 
 def draw(run: Run) -> Figure:
     """Draw the three panels in a row."""
-    return sheet(run, panels(run), 3, 2.3, f"Local difficulty {curves.at_horizon(run)}")
+    return sheet(run, panels(run), 3, 1.65, f"Local difficulty {curves.at_horizon(run)}")
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

@@ -30,7 +30,7 @@ def panels(run: Run) -> list[Panel]:
 
 def draw(run: Run) -> Figure:
     """Draw the two panels side by side."""
-    return sheet(run, panels(run), 2, 2.4, "UUID sorting without IDs, all horizons with answers")
+    return sheet(run, panels(run), 2, 1.8, "UUID sorting without IDs, all horizons with answers")
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

@@ -28,7 +28,7 @@ def panels(run: Run) -> list[Panel]:
 
 def draw(run: Run) -> Figure:
     """Draw four rows of three."""
-    return sheet(run, panels(run), 3, 1.85, f"Accuracy by position, all variants, {curves.at_horizon(run)}")
+    return sheet(run, panels(run), 3, 1.2, f"Accuracy by position, all variants, {curves.at_horizon(run)}")
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

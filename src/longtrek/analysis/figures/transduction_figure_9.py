@@ -29,7 +29,7 @@ def panels(run: Run) -> list[Panel]:
 
 def draw(run: Run) -> Figure:
     """Draw the two panels side by side."""
-    return sheet(run, panels(run), 2, 2.3, f"Lookup difficulty and table format {curves.at_horizon(run)}")
+    return sheet(run, panels(run), 2, 1.65, f"Lookup difficulty and table format {curves.at_horizon(run)}")
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

@@ -15,8 +15,8 @@ CAPTION = (
     "need no repair. Intervals are 95% Wilson intervals over the scored documents."
 )
 HEADER = (
-    "model", "complete", "scored", "rate (%)", "95% interval (%)", "asked", "failed", "not asked", "cut at cap",
-    "published complete", "published rate (%)",
+    "model", "complete", "scored", "rate (%)", "95% interval (%)", "asked", "failed", "missing", "not asked",
+    "cut at cap", "published complete", "published rate (%)",
 )  # fmt: skip
 NONE = "–"
 
@@ -50,8 +50,9 @@ def _ours(run: Run, model: str) -> tuple[str, ...]:
 
 def _asked(found: Counts) -> tuple[str, ...]:
     if not found.documents:
-        return (NONE,) * 4
-    return (str(found.documents - found.not_asked), str(found.failed), str(found.not_asked), str(found.truncated))
+        return (NONE,) * 5
+    asked = found.documents - found.not_asked
+    return tuple(map(str, (asked, found.failed, found.missing, found.not_asked, found.truncated)))
 
 
 def _papers(values: tuple[published.Published, ...], model: str) -> tuple[str, str]:
