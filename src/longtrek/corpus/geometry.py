@@ -15,7 +15,7 @@ MONO = re.compile(
     r"mono|courier|typewriter|inconsol|consol|menlo|cmtt|cmsltt|cmitt|ectt|sftt|t1xtt|txtt|lmtt|ltt\d", re.I
 )
 SANS = re.compile(r"helvetica|arial|nimbussan", re.I)
-NUMBERED = re.compile(r"^(?:[A-Z]|\d{1,2})(?:\.\d{1,2}){0,3}\.?\s+\S")
+NUMBERED = re.compile(r"^(?:[A-Z](?:\.\d{1,2}){0,3}\.|[A-Z](?:\.\d{1,2}){1,3}|\d{1,2}(?:\.\d{1,2}){0,3}\.?)\s+\S")
 CAPTION = re.compile(r"^(?:Figure|Fig\.|Table|Tab\.|Algorithm|Listing)\s*\d+(?:\s*[:.–—-]|\s*$)")
 BULLET = re.compile(r"^(?:[•●○◦■▪▫–—]|\(?\d{1,2}[.)]|\(?[a-z]\))\s+\S")
 ENTRY_NUMBER = re.compile(r"^(?:\[\w{1,12}\]|\d{1,3}\.)\s+\S")
@@ -27,6 +27,7 @@ KNOWN_HEADING = re.compile(
     r"|appendix(?: [A-Z])?|references?|bibliography|literature cited|works cited|computational details)\.?:?$",
     re.I,
 )
+TITLE_SLACK = 0.6  # points by which a title's lines may differ
 SENTENCE_END = (".", "?", "!", ":", ".”", ".)", ";")
 
 
@@ -194,7 +195,8 @@ class Reader:
                 block.lines.extend(row)
             else:
                 blocks.append(Block(label, list(row)))
-            self._note(label, row)
+            if not (title and max(line.size for line in row) >= title - TITLE_SLACK):
+                self._note(label, row)
         return blocks
 
     def _note(self, label: str, row: list[Line]) -> None:
@@ -210,7 +212,7 @@ class Reader:
         text, size = _text(row), max(line.size for line in row)
         if self._is_head(row, page, text):
             return "PageHeader" if row[0].y0 < 0.5 * page.height else "PageFooter"
-        if title and size >= title - 0.6:
+        if title and size >= title - TITLE_SLACK:
             return "SectionHeader"
         if self._is_heading(row, text, size):
             return "SectionHeader"
