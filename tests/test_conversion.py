@@ -206,6 +206,21 @@ def test_bold_words_inside_an_entry_are_no_heading() -> None:
     assert labels(lines, first=False) == [("SectionHeader", 1), *[("Text", 2)] * 3]
 
 
+def test_an_entry_that_opens_a_page_is_kept_apart_from_the_last_of_the_page_before() -> None:
+    first, second = "Agresti A (2002). A title that is long enough to go on", "to a second line."
+    entry = [(first, 70), (second, 80)]
+    lines = [line(text, 130 + 12 * n, x=x) for n, (text, x) in enumerate(entry * 3)]
+    heading = [
+        *BODY,
+        line("References", 500, 12, bold=1),
+        *[line(t, 530 + 12 * n, x=x) for n, (t, x) in enumerate(entry)],
+    ]
+    pages = [Page(595, 842, heading), Page(595, 842, lines), Page(595, 842, [line(second, 118, x=80), *lines])]
+    whole, going_on = geometry.layout(pages)[1:]
+    assert [box.label for box in whole] == ["Bibliography", "Text", "Text"]
+    assert [box.label for box in going_on] == ["Text", "Text", "Text", "Text"]  # the rest of an entry may be joined
+
+
 def test_running_heads_and_page_numbers_are_page_heads() -> None:
     pages = [Page(595, 842, [line(f"{n} The coin Package", 40), *BODY, line(str(n), 800)]) for n in (2, 3, 4)]
     for boxes in geometry.layout(pages):

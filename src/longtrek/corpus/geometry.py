@@ -188,6 +188,7 @@ class Reader:
         self.entry_margin = _hanging_margin(page.lines)
         title = _title_size(page, self.usual) if first else 0.0
         blocks: list[Block] = []
+        begins_in_references = self.in_references
         for row in _rows(page.lines):
             label = self._label(row, page, title)
             block = blocks[-1] if blocks else None
@@ -197,7 +198,18 @@ class Reader:
                 blocks.append(Block(label, list(row)))
             if not (title and max(line.size for line in row) >= title - TITLE_SLACK):
                 self._note(label, row)
+        if begins_in_references:
+            self._part_entries(blocks)
         return blocks
+
+    def _part_entries(self, blocks: list[Block]) -> None:
+        """Keep Marker from joining a page's first entry to the last one of the page before, where it is a new one."""
+        block = next((block for block in blocks if block.label == "Text"), None)
+        if block is None:
+            return
+        margin = self.entry_margin(block.lines[0])
+        if ENTRY_NUMBER.match(block.lines[0].text) or (margin is not None and block.lines[0].x0 <= margin + 3):
+            block.label = "Bibliography"  # Marker only joins blocks of plain text
 
     def _note(self, label: str, row: list[Line]) -> None:
         self.ended = _text(row).endswith(SENTENCE_END)
