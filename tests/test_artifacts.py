@@ -501,9 +501,11 @@ def test_show_never_scores_a_failed_request(results: Path) -> None:
     assert "timeout: no answer in 600 s" in shown and "no score" in shown and "records right" not in shown
 
 
-def test_show_says_which_file_lacks_the_document(results: Path) -> None:
+def test_show_says_what_is_not_there(results: Path) -> None:
     with pytest.raises(LongtrekError, match=r"512\.jsonl\.zst"):
         list(view(results, "m", "arithmetic-ordered-2-512-1", "paper"))
+    with pytest.raises(LongtrekError, match="models with answers there: broken, m"):
+        list(view(results, "nobody", "arithmetic-ordered-2-512-0", "paper"))
     with pytest.raises(LongtrekError, match="arithmetic-ordered-2-4096-0"):
         list(view(results, "m", "nonsense", "paper"))
 

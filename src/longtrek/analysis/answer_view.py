@@ -31,7 +31,11 @@ def view(results: Path, model: str, id: str, rule: str, wrong_only: bool = False
     """
     tier = _tier(id)
     document = _find(results / "documents" / f"{tier}.jsonl.zst", id)
-    answer = _find(results / "answers" / model / "transduction" / f"{tier}.jsonl", id)
+    answers = results / "answers" / model / "transduction" / f"{tier}.jsonl"
+    if not answers.exists():
+        models = sorted(file.parts[-3] for file in results.glob(f"answers/*/transduction/{tier}.jsonl"))
+        raise LongtrekError(f"{answers}: no such file; models with answers there: {', '.join(models) or 'none yet'}")
+    answer = _find(answers, id)
     status, score = score_answer(document, answer)
     yield from _head(model, document, answer, status)
     if score is None:

@@ -3,9 +3,11 @@
 from matplotlib.figure import Figure
 
 from longtrek.analysis import curves
+from longtrek.analysis.axes import horizons
 from longtrek.analysis.curves import Panel
 from longtrek.analysis.panels import sheet
 from longtrek.analysis.run import Run
+from longtrek.analysis.style import horizon_name, span
 
 READS = ("documents", "records")
 CAPTION = (
@@ -30,7 +32,16 @@ def panels(run: Run) -> list[Panel]:
 
 def draw(run: Run) -> Figure:
     """Draw the two panels side by side."""
-    return sheet(run, panels(run), 2, 1.8, "UUID sorting without IDs, all horizons with answers")
+    return sheet(run, panels(run), 2, 1.8, f"UUID sorting without IDs, {_horizons(run)}")
+
+
+def _horizons(run: Run) -> str:
+    tiers = horizons(run.documents)
+    reached = {horizon for model in run.models for horizon in run.horizons(model)}
+    names = [horizon_name(tier) for tier in tiers if tier in reached]
+    whole = [horizon_name(tier) for tier in tiers]
+    shown = f"horizons {span(names, whole)}" if names else "no answers yet"
+    return shown if names == whole else f"{shown} (paper: {whole[0]}–{whole[-1]})"
 
 
 def numbers(run: Run) -> list[dict[str, object]]:
