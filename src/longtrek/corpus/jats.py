@@ -13,7 +13,7 @@ Element = ElementTree.Element
 
 @dataclass(frozen=True)
 class Facts:
-    """What a JATS article says of itself; `cited_dois` in the order of the reference list, without repetition."""
+    """What a JATS article says of itself; what it cites is in the order of the reference list, without repetition."""
 
     doi: str
     type: str
@@ -23,6 +23,7 @@ class Facts:
     licence: str
     references: int
     cited_dois: tuple[str, ...]
+    cited_titles: tuple[str, ...]
 
 
 def parse(content: bytes, name: str) -> Element:
@@ -46,6 +47,7 @@ def facts(root: Element) -> Facts:
     assert meta is not None
     references = root.findall(".//ref-list//ref")
     dois = [doi for reference in references for doi in _dois(reference)]
+    titles = [flat(title) for reference in references for title in reference.iter("article-title")]
     return Facts(
         doi=flat(meta.find("article-id[@pub-id-type='doi']")),
         type=root.get("article-type", ""),
@@ -55,6 +57,7 @@ def facts(root: Element) -> Facts:
         licence=_licence(meta),
         references=len(references),
         cited_dois=tuple(dict.fromkeys(dois)),
+        cited_titles=tuple(dict.fromkeys(titles)),
     )
 
 

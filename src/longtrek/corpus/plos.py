@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from longtrek.corpus import jats
+from longtrek.corpus.metadata import fold
 from longtrek.corpus.sources import Article, Progress
 from longtrek.errors import LongtrekError
+
+SHORTEST_TITLE = 20  # characters; a shorter one may be another article's too
 
 
 class Plos:
@@ -42,14 +45,15 @@ class Plos:
         return [_article(identifier, facts, self.texts[identifier]) for identifier, facts in self.facts.items()]
 
     def citations(self) -> Sequence[tuple[str, str]]:
-        """Citations within the corpus, by DOI."""
+        """Citations within the corpus, by DOI; and by title, since older lists give no DOI."""
         by_doi = {facts.doi.lower(): identifier for identifier, facts in self.facts.items()}
-        return [
-            (citing, by_doi[doi])
-            for citing, facts in self.facts.items()
-            for doi in facts.cited_dois
-            if doi in by_doi and by_doi[doi] != citing
-        ]
+        by_title = {fold(facts.title): identifier for identifier, facts in self.facts.items()}
+        found = []
+        for citing, facts in self.facts.items():
+            cited = [by_doi.get(doi) for doi in facts.cited_dois]
+            cited += [by_title.get(fold(title)) for title in facts.cited_titles if len(title) >= SHORTEST_TITLE]
+            found += [(citing, other) for other in dict.fromkeys(cited) if other and other != citing]
+        return found
 
     def full_text(self, article: Article) -> bytes:
         """The article's XML."""
