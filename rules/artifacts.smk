@@ -40,6 +40,11 @@ def scores(artifact):
     )
 
 
+def drawn_by(artifact):
+    """The code that an artifact comes from: without scores it is computed from the generator."""
+    return source_digest("analysis") if reads(artifact) else source_digest("analysis", "transduction")
+
+
 wildcard_constraints:
     figure="|".join(FIGURES),
     table="|".join(TABLES),

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longtrek.answers.completer import RequestFailed
 from longtrek.errors import LongtrekError
 from longtrek.scitrek.baseline import (
     Extractor,
     Message,
-    RequestFailed,
     answer,
     answer_all,
     chunks,

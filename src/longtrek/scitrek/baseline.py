@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from longtrek.answers.completer import RequestFailed
 from longtrek.errors import LongtrekError
 from longtrek.scitrek.database import Database, database_of
 from longtrek.scitrek.prompts import FOLDER, prompt
@@ -30,10 +31,6 @@ Raises RequestFailed where no answer came, after the caller's own retries.
 """
 Execute = Callable[[Database, str], str]
 """Executes a query and gives the answer text; raises LongtrekError with the reason where it is refused or fails."""
-
-
-class RequestFailed(LongtrekError):
-    """The model could not be asked: an error of the request, never a wrong answer."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from longtrek.scitrek.grammar_parser import read_question
 from longtrek.scitrek.grammar_writer import write_question
 from longtrek.scitrek.model_writer import Job, Written
 from longtrek.scitrek.order import order_of
-from longtrek.scitrek.query import Result
+from longtrek.scitrek.query import Result, shown
 from longtrek.scitrek.round_trip import FAILED, Execute, Verdict, check, same_text
 from longtrek.scitrek.template_values import NoValue, instantiate
 from longtrek.scitrek.templates import Template, draw
@@ -182,6 +182,7 @@ def _row(draft: Draft, result: Result, written: Written, writer: str) -> dict[st
         "sql": draft.sql,
         "text": written.text,
         "answer": result.answer,
+        "parts": [[shown(value) for value in row] for row in result.rows],
         "null": result.answer == "NULL",
         "order": order.kind,
         "ties": [list(group) for group in order.ties],
