@@ -67,8 +67,26 @@ def encrypted() -> bytes:
     return article(1, lock % (b"ab" * 32, b"cd" * 32))
 
 
-def endless(depth: int = 9) -> bytes:
-    """A page that draws a form which draws the next one ten times, and so on: no reader ever comes to its end."""
+def endless(times: int = 50_000) -> bytes:
+    """A page that paints itself anew, by a function for each point, more often than anyone can wait for."""
+    function = stream(b"{ mul sin exch cos add abs 0.5 mul }", b"/FunctionType 4 /Domain [0 1 0 1] /Range [0 1]")
+    shading = (
+        b"<< /ShadingType 1 /ColorSpace /DeviceGray /Domain [0 1 0 1] /Matrix [595 0 0 842 0 0] /Function 6 0 R >>"
+    )
+    return pdf(
+        [
+            b"<< /Type /Catalog /Pages 2 0 R >>",
+            b"<< /Type /Pages /Count 1 /Kids [5 0 R] >>",
+            b"<< /Type /Font /Subtype /Type1 /BaseFont /Times-Roman >>",
+            stream(b"/S sh " * times + text_page()),
+            PAGE % (b"/Font << /F1 3 0 R >> /Shading << /S %s >>" % shading),
+            function,
+        ]
+    )
+
+
+def swelling(depth: int = 9) -> bytes:
+    """A page that draws a form which draws the next one ten times, and so on: no memory is enough for it."""
     forms = []
     for level in range(depth):
         inner = b"<< /XObject << /X %d 0 R >> /Font << /F1 3 0 R >> >>" % (6 + level + 1)

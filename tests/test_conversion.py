@@ -77,7 +77,7 @@ def test_each_failure_is_listed_with_its_reason_and_the_rest_is_done(tmp_path: P
     ]
     assert records[1]["reason"] == "time: not done within 3 s"
     assert records[2]["reason"] == "the converter was ended by SIGKILL; the machine may be out of memory"
-    assert records[3]["reason"].startswith("memory: over the limit")
+    assert records[3]["reason"].startswith("memory over the limit of 8 GiB")
     assert sorted(path.name for path in (tmp_path / "c").glob("*.md")) == ["a.md", "e.md"]
     assert not list((tmp_path / "c").glob(".*.part"))
     assert {"converter", "version", "layout", "seconds", "pages", "sha256"} <= set(records[0])
@@ -257,6 +257,9 @@ def test_ligatures_that_became_control_characters_are_spelt_out() -> None:
 # The real converter
 
 
+LIMITS = Limits(seconds=100, memory_gib=3, jobs=2)
+
+
 @needs_converter
 @pytest.mark.slow
 def test_the_real_converter_survives_each_kind_of_bad_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,10 +271,11 @@ def test_the_real_converter_survives_each_kind_of_bad_pdf(tmp_path: Path, monkey
         "html": b"<!doctype html><title>Buy</title>",
         "long": small_pdfs.article(2000),
         "endless": small_pdfs.endless(),
+        "swelling": small_pdfs.swelling(),
         "good": good,
     }
     snap = snapshot_of(tmp_path / "s", files)
-    records = {r["id"]: r for r in convert(snap, tmp_path / "c", Limits(seconds=90, jobs=2), lambda line: None)}
+    records = {r["id"]: r for r in convert(snap, tmp_path / "c", LIMITS, lambda line: None)}
     assert {name: record["status"] for name, record in records.items()} == {
         **dict.fromkeys(files, "failed"),
         "good": "converted",
@@ -280,7 +284,8 @@ def test_the_real_converter_survives_each_kind_of_bad_pdf(tmp_path: Path, monkey
     assert records["encrypted"]["reason"] == "encrypted: a password is needed"
     assert records["html"]["reason"].startswith("not a PDF")
     assert records["long"]["reason"] == "too many pages: 2000, the limit is 200"
-    assert records["endless"]["reason"] == "time: not done within 90 s"
+    assert records["endless"]["reason"] == "time: not done within 100 s"
+    assert "memory over the limit of 3 GiB" in records["swelling"]["reason"]
     assert records["good"]["pages"] == 1 and records["good"]["layout"] == "geometry"
     text = (tmp_path / "c" / "good.md").read_text(encoding="utf-8")
     assert "# A Small Article for Conversion\n\nTorsten Hothorn and Bettina Example\n" in text
@@ -292,7 +297,7 @@ def test_memory_over_the_limit_is_a_reason(tmp_path: Path) -> None:
     pdf = tmp_path / "a.pdf"
     pdf.write_bytes(small_pdfs.article())
     outcome = run_marker(BUILT, pdf, tmp_path / "a.md", Limits(memory_gib=0.4))
-    assert "memory" in outcome["error"] or "ended" in outcome["error"]
+    assert "memory over the limit of 0.4 GiB" in outcome["error"]
 
 
 def quick_snapshot(folder: Path) -> snapshot.Snapshot:

@@ -192,7 +192,7 @@ def run_marker(python: Path, file: Path, target: Path, limits: Limits) -> dict[s
     )
     try:
         told, complaints = process.communicate(timeout=limits.seconds)
-        outcome |= _outcome(process.returncode, told, complaints)
+        outcome |= _outcome(process.returncode, told, complaints, 0 if gpu else limits.memory_gib)
     except subprocess.TimeoutExpired:
         outcome["error"] = f"time: not done within {limits.seconds:g} s"
     finally:
@@ -223,7 +223,7 @@ def _environment(limits: Limits, gpu: bool) -> dict[str, str]:
     return environment
 
 
-def _outcome(code: int, told: str, complaints: str) -> dict[str, Any]:
+def _outcome(code: int, told: str, complaints: str, memory_gib: float) -> dict[str, Any]:
     """What the script said in its last line; or, where it died, the reason that its end gives."""
     last = (told.strip().splitlines() or [""])[-1]
     if code in (0, REFUSED) and last.startswith("{"):
@@ -231,11 +231,14 @@ def _outcome(code: int, told: str, complaints: str) -> dict[str, Any]:
         return said
     if code < 0:
         name = signal.Signals(-code).name
-        hint = "; the machine may be out of memory" if name == "SIGKILL" else ""
+        if name == "SIGKILL":
+            return {"error": "the converter was ended by SIGKILL; the machine may be out of memory"}
+        # A PDF library that gets no memory ends its process by one of these, without a word.
+        hint = f"; most likely memory over the limit of {memory_gib:g} GiB" if memory_gib else ""
         return {"error": f"the converter was ended by {name}{hint}"}
     line = (complaints.strip().splitlines() or ["no message"])[-1]
-    if "MemoryError" in line or "bad_alloc" in line or "Cannot allocate memory" in line:
-        return {"error": f"memory: over the limit ({line[:200]})"}
+    if any(sign in line.lower() for sign in ("memoryerror", "bad_alloc", "cannot allocate memory")):
+        return {"error": f"memory over the limit of {memory_gib:g} GiB ({line[:200]})"}
     return {"error": f"the converter ended with code {code}: {line[:300]}"}
 
 

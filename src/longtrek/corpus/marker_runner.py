@@ -122,7 +122,7 @@ def main() -> int:
         print(json.dumps({"error": str(error)}))
         return REFUSED
     except MemoryError:
-        print(json.dumps({"error": f"out of memory: the limit is {arguments.memory_gib:g} GiB"}))
+        print(json.dumps({"error": f"memory over the limit of {arguments.memory_gib:g} GiB"}))
         return REFUSED
     arguments.markdown.write_text(markdown, encoding="utf-8")
     print(json.dumps({"pages": pages, "version": version("marker-pdf"), "layout": arguments.layout}))
