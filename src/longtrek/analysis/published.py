@@ -9,8 +9,11 @@ from longtrek.errors import LongtrekError
 from longtrek.paths import shipped
 
 COLUMNS = ("paper", "place", "row", "column", "model", "setting", "value", "unit", "note")
-MARKS = ("lost", "missing")
-"""What stands for a number: `lost` with the paper's text, or `missing` in the paper itself (a dash)."""
+MARKS = {"lost": "lost", "missing": "–", "does_not_fit": "—", "too_costly": "⋆", "text": "text"}
+"""What stands for a number, and how it is shown: `lost` with the paper's text, `missing` in the paper itself,
+`does_not_fit` a model's window, `too_costly` for the authors to run, or `text`, which is no number."""
+INCONSISTENT = "inconsistent: "
+"""How a note begins that tells where a paper disagrees with itself."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,12 @@ def number(
     if len(found) > 1:
         raise LongtrekError(f"published values: {len(found)} hold for {model} {wanted}; expected one at most")
     return found[0] if found else None
+
+
+def inconsistencies(values: Iterable[Published]) -> list[tuple[Published, str]]:
+    """Where a paper's numbers disagree with each other or with its text, and how; in the file's order."""
+    found = [(value, value.note.partition(INCONSISTENT)[2]) for value in values]
+    return [(value, told) for value, told in found if told]
 
 
 def _published(row: Mapping[str, str], where: str) -> Published:

@@ -12,28 +12,56 @@ _LATEX = {
     "–": "--",
     "×": r"$\times$",
     "−": "$-$",
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "<": "$<$",
+    ">": "$>$",
+    "|": "$|$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "≤": r"$\leq$",
+    "→": r"$\to$",
+    "⋆": r"$\star$",
+    "∗": "$^*$",
+    "✓": r"$\checkmark$",
+    "✗": r"$\times$",
+    "—": "---",
     "\N{NO-BREAK SPACE}": "~",
 }
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: header and cells as they are printed, a caption, and notes that belong under it."""
+    """A table: header and cells as they are printed, a caption, and notes that belong under it.
+
+    `align` has a letter a column: `l`, `r`, `c`, or `p` for text that LaTeX must break; the first column left and the
+    others right where it is empty.
+    """
 
     name: str
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+    align: str = ""
+
+    @property
+    def columns(self) -> str:
+        """A letter for each column."""
+        return self.align or "l" + "r" * (len(self.header) - 1)
+
+
+_PIPES = {"l": ":--", "p": ":--", "c": ":-:", "r": "--:"}
 
 
 def markdown(table: Table) -> str:
-    """A table in Markdown: caption, pipes, notes; the first column is left-aligned, the others right."""
+    """A table in Markdown: caption, pipes, notes."""
     lines = [
         f"**{table.caption}**",
         "",
         _piped(table.header),
-        _piped([":--", *["--:"] * (len(table.header) - 1)]),
+        _piped([_PIPES[letter] for letter in table.columns]),
         *map(_piped, table.rows),
         "",
         *[f"{note}  " for note in table.notes],
@@ -43,9 +71,10 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """A table in LaTeX with booktabs' rules; notes as a small paragraph under it."""
-    columns = "l" + "r" * (len(table.header) - 1)
+    share = 0.8 / max(1, table.columns.count("p"))
+    columns = table.columns.replace("p", rf"p{{{share:.2f}\linewidth}}")
     lines = [
-        "% needs \\usepackage{booktabs}",
+        "% needs \\usepackage{booktabs,amssymb}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escaped(table.caption)}}}",
