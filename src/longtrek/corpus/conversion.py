@@ -30,6 +30,7 @@ CONVERTER_CODE = ("marker_runner.py", "geometry.py", "accents.py")
 JATS_CODE = ("jats.py", "jats_markdown.py")
 PYTHON_VARIABLE = "LONGTREK_CONVERTER_PYTHON"
 REFUSED = 3
+OUT_OF_MEMORY = ("memoryerror", "bad_alloc", "cannot allocate memory", "failed to map segment")
 LAYOUTS = ("geometry", "marker")
 
 
@@ -237,7 +238,7 @@ def _outcome(code: int, told: str, complaints: str, memory_gib: float) -> dict[s
         hint = f"; most likely memory over the limit of {memory_gib:g} GiB" if memory_gib else ""
         return {"error": f"the converter was ended by {name}{hint}"}
     line = (complaints.strip().splitlines() or ["no message"])[-1]
-    if any(sign in line.lower() for sign in ("memoryerror", "bad_alloc", "cannot allocate memory")):
+    if any(sign in line.lower() for sign in OUT_OF_MEMORY):
         return {"error": f"memory over the limit of {memory_gib:g} GiB ({line[:200]})"}
     return {"error": f"the converter ended with code {code}: {line[:300]}"}
 
