@@ -15,6 +15,7 @@ from longtrek.files import atomic, write_text
 
 if TYPE_CHECKING:  # names are listed without matplotlib and DuckDB
     from longtrek.analysis.run import Run
+    from longtrek.analysis.scitrek_run import SciTrekRun
     from longtrek.analysis.typeset import Table
 
 
@@ -38,8 +39,17 @@ def caption(name: str) -> str:
     return text
 
 
+def paper(name: str) -> str:
+    """The paper that an artifact is of: `transduction` or `scitrek`."""
+    return name.partition("_")[0]
+
+
 def reads(name: str) -> tuple[str, ...]:
-    """What an artifact reads of the scores: `documents`, `records`, both, or nothing (the drawing, Table 1)."""
+    """What an artifact reads of the run, or nothing.
+
+    Long-Transduction: `documents`, `records`. SciTrek: `scitrek` and `baseline` (scores), `questions` (with the records
+    of drafts), `collections` (with the articles), `annotations` (people's answers, where there are any).
+    """
     found: tuple[str, ...] = module(name).READS
     return found
 
@@ -56,7 +66,7 @@ def module(name: str) -> Any:
     raise LongtrekError(f"no figure or table {name!r}; there are: {', '.join((*FIGURES, *TABLES))}")
 
 
-def write_figure(name: str, run: "Run", out: Path) -> list[Path]:
+def write_figure(name: str, run: "Run | SciTrekRun", out: Path) -> list[Path]:
     """Draw a figure as PDF, SVG, PNG (300 dpi) and CSV of what it shows; the same run gives the same bytes."""
     from longtrek.analysis.style import page
 
@@ -74,7 +84,7 @@ def write_figure(name: str, run: "Run", out: Path) -> list[Path]:
     return files
 
 
-def write_table(name: str, run: "Run", out: Path) -> list[Path]:
+def write_table(name: str, run: "Run | SciTrekRun", out: Path) -> list[Path]:
     """Write a table as CSV, Markdown and LaTeX (booktabs); the same run gives the same bytes."""
     from longtrek.analysis.typeset import latex, markdown
 

@@ -10,6 +10,7 @@ from longtrek.paths import shipped
 
 if TYPE_CHECKING:
     from longtrek.analysis.run import Run
+    from longtrek.analysis.scitrek_run import SciTrekRun
 
 RULE = click.Choice(["paper", "strict"])
 
@@ -25,6 +26,11 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
             ),
             click.option(
                 "--scores", type=click.Path(path_type=Path), help="Folder of scores; all models there are shown."
+            ),
+            click.option(
+                "--results",
+                type=click.Path(path_type=Path),
+                help="Folder of results to read, instead of the config's; all models there are shown.",
             ),
             click.option("--out", type=click.Path(path_type=Path), help="Folder to write to."),
             click.option("--rule", type=RULE, help="The scoring rule to show."),
@@ -87,7 +93,7 @@ def _write(
     folder: str,
     options: dict[str, Any],
 ) -> None:
-    from longtrek.analysis.artifacts import reads
+    from longtrek.analysis.artifacts import paper, reads
     from longtrek.config import load
     from longtrek.errors import LongtrekError
 
@@ -95,18 +101,27 @@ def _write(
         raise LongtrekError(f"no {folder.removesuffix('s')} {name!r}; there are: {', '.join(names)}, or all")
     settings = load(config)
     wanted = names if name == "all" else [name]
-    run = _run(settings, needed=any(reads(one) for one in wanted), **options)
+    kinds = {each: {kind for one in wanted if paper(one) == each for kind in reads(one)} for each in map(paper, wanted)}
+    make = {"transduction": _transduction_run, "scitrek": _scitrek_run}
+    runs = {each: make[each](settings, kinds[each], **options) for each in kinds}
     for one in wanted:
-        for path in write(one, run, out or settings.results / folder):
+        for path in write(one, runs[paper(one)], out or settings.results / folder):
             click.echo(path)
 
 
-def _run(
-    settings: Any, needed: bool, scores: Path | None, rule: str | None, kind: str | None, models: tuple[str, ...]
+def _transduction_run(
+    settings: Any,
+    kinds: set[str],
+    results: Path | None,
+    scores: Path | None,
+    rule: str | None,
+    kind: str | None,
+    models: tuple[str, ...],
 ) -> "Run":
     from longtrek.analysis.run import Run, entry_labels, read_documents
 
     part = settings.transduction
+    scores = scores or (results / "scores" if results else None)
     models = models or (() if scores else part.models)
     scores = scores or settings.results / "scores"
     rule = rule or settings.rule
@@ -115,10 +130,38 @@ def _run(
         rule=rule,
         scores=scores,
         published=settings.published,
-        documents=read_documents(scores, rule, models) if needed else (),
+        documents=read_documents(scores, rule, models) if kinds else (),
         seed=part.seed,
         prompts=part.prompts,
         tiers=part.horizons,
         samples=part.samples,
         labels=entry_labels(settings.models),
+    )
+
+
+def _scitrek_run(
+    settings: Any,
+    kinds: set[str],
+    results: Path | None,
+    scores: Path | None,
+    rule: str | None,
+    kind: str | None,
+    models: tuple[str, ...],
+) -> "SciTrekRun":
+    from longtrek.analysis.scitrek_run import SciTrekRun, entries, read
+
+    part = settings.scitrek
+    given = bool(results or scores)
+    shown = models or (None if given else part.models if part else ())
+    baseline = part.baseline.model if part and part.baseline and not models else None
+    whole = not given and part is not None
+    found = read(results or settings.results, kinds, shown, baseline, scores, whole)
+    return SciTrekRun(
+        kind=kind or settings.run,
+        rule="strict" if (rule or settings.rule) == "strict" else "paper",
+        published=settings.published,
+        entries=entries(settings.models),
+        asked=tuple(shown or sorted({row["model"] for row in found.get("scitrek", ())})),
+        prompts=part.prompts if part else None,
+        **found,
     )

@@ -35,7 +35,7 @@ def sheet(
     """
     look = looks(_models(panels))
     handles = _legend(run, panels, look)
-    per_row = _legend_columns([str(handle.get_label()) for handle in handles])
+    per_row = legend_columns([str(handle.get_label()) for handle in handles])
     legend_height = LEGEND_ROW * -(-len(handles) // per_row) if handles else 0
     lines = footer(run, _documents(panels), [*notes, *_remarks(run, panels)])
     head, foot = 0.27 + legend_height, 0.1 + LINE_HEIGHT * len(lines)
@@ -220,7 +220,7 @@ def _legend(run: Run, panels: Sequence[Panel], look: Mapping[str, Look]) -> list
     return handles
 
 
-def _legend_columns(labels: Sequence[str]) -> int:
+def legend_columns(labels: Sequence[str]) -> int:
     """The most columns that fit the page; a legend fills its columns one after the other."""
     for columns in range(len(labels), 1, -1):
         rows, longer = divmod(len(labels), columns)

@@ -153,6 +153,25 @@ def bootstrap(cells: Mapping[Cell, Sequence[float]], key: str) -> Interval | Non
     return _percentiles(means)
 
 
+def clustered(groups: Sequence[tuple[float, float]], key: str) -> Interval | None:
+    """95% percentile interval of a weighted mean, whole groups resampled.
+
+    SciTrek's questions of a collection share its context, so that they are not independent: a collection is a group.
+
+    Args:
+        groups: for each group the sum of its values and of its weights.
+        key: seeds the draws.
+
+    Returns:
+        None with fewer than two groups, or where all have one mean, so that how groups vary is unknown.
+    """
+    if len({round(total / weight, DIGITS) for total, weight in groups}) < 2:
+        return None
+    sums, weights = np.asarray(groups, dtype=np.float64).T
+    picks = _resampled([len(groups)], key)
+    return _percentiles(sums[picks].sum(axis=1) / weights[picks].sum(axis=1))
+
+
 def estimate(documents: Sequence[Document], measure: str = "accuracy") -> Estimate:
     """Macro average of one model's documents, with its interval and counts."""
     cells = by_cell(documents, measure)

@@ -1,0 +1,135 @@
+"""Figure 1 of SciTrek: from articles to questions with verified answers."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from longtrek.analysis import published
+from longtrek.analysis.panels import write_footer
+from longtrek.analysis.scitrek_run import SciTrekRun
+from longtrek.analysis.style import FAINT, INK, WIDTH
+from longtrek.scitrek.templates import templates
+
+READS = ("collections", "questions")
+CAPTION = (
+    "How SciTrek is made. I: articles are gathered and joined to collections of 64K to 1M tokens. II: a database of "
+    "each collection's titles, authors and references answers SQL queries, which are filled-in templates. III: "
+    "queries become questions, kept if the question, read back into SQL, gives the same result. Blue: what the dataset "
+    "consists of."
+)
+HEIGHT = 3.3
+BLUE, PALE_BLUE = "#0072B2", "#E3F0F8"
+STEPS = ("I  gather articles", "II  database and queries", "III  questions, verified")
+
+
+@dataclass(frozen=True)
+class Box:
+    """A stage of the drawing: what it is, the row of published numbers it shows, and whether it is in the dataset."""
+
+    step: int
+    row: int
+    title: str
+    about: str
+    kept: bool = False
+
+
+BOXES = (
+    Box(0, 0, "scientific articles", "PDF → Markdown, with metadata"),
+    Box(0, 1, "collections", "random, or along citations", True),
+    Box(1, 0, "database, 3 tables", "titles, authors, references"),
+    Box(1, 1, "SQL queries", "templates filled with its values"),
+    Box(1, 2, "answers", "queries executed", True),
+    Box(2, 0, "questions, as written", "query → plain English"),
+    Box(2, 1, "round trip", "back to SQL: same result?"),
+    Box(2, 2, "questions", "kept if it is the same", True),
+)
+
+
+def draw(run: SciTrekRun) -> Figure:
+    """Draw the three steps with the published counts and this run's."""
+    figure = Figure(figsize=(WIDTH, HEIGHT))
+    axes: Any = figure.add_axes((0, 0, 1, 1))
+    axes.set(xlim=(0, WIDTH), ylim=(0, HEIGHT))
+    axes.set_axis_off()
+    axes.text(0.09, HEIGHT - 0.16, "From articles to verified questions", size=9, weight="bold", va="center")
+    counts = {row["stage"]: row for row in numbers(run)}
+    for step, name in enumerate(STEPS):
+        axes.text(_x(step) + 1.0, HEIGHT - 0.42, name, size=8, weight="bold", ha="center", va="center")
+    for box in BOXES:
+        _draw_box(axes, box, counts.get(box.title))
+    for step, row in ((0, 0), (1, 0), (1, 1), (2, 0), (2, 1)):
+        _arrow(axes, (_x(step) + 1.0, _y(row)), (_x(step) + 1.0, _y(row + 1) + 0.62))
+    _arrow(axes, (_x(0) + 2.0, _y(1) + 0.31), (_x(1), _y(0) + 0.2))
+    _arrow(axes, (_x(1) + 2.0, _y(1) + 0.4), (_x(2), _y(0) + 0.2))
+    axes.text(_x(0) + 1.0, _y(2) + 0.31, "blue: context, question\nand answer of the dataset", size=7, color=BLUE,
+              ha="center", va="center", style="italic")  # fmt: skip
+    said = "here: this run's counts; – where nothing was made." if run.articles else "This run has no SciTrek data yet."
+    write_footer(figure, [f"A drawing with counts; no model's answers are shown. {said} Run: {run.kind}."])
+    return figure
+
+
+def numbers(run: SciTrekRun) -> list[dict[str, object]]:
+    """Counts of each stage, published and of this run."""
+    values = {value.row: value.value for value in published.read("scitrek_figure_1", run.published)}
+    kept = [row for row in run.questions if not row["null"]]
+    tests = sum(row["split"] == "test" for row in kept)
+    verdicts = Counter(row["verdict"] for row in run.drafts)
+    share = 100 * sum(row["text"] is not None for row in run.drafts) / len(run.drafts) if run.drafts else None
+    drafts = len(run.drafts) or len(run.questions)
+    return [
+        _row("scientific articles", values["articles"], len(run.articles), "articles"),
+        _row("collections", values["collections"], len(run.collections), "collections"),
+        _row("SQL queries", 387, len(templates()), "templates"),
+        _row("answers", None, drafts, "queries executed"),
+        _row("round trip", values["pairs with a question"], share, "% of queries with a question"),
+        _row("questions", values["test questions"], tests, "test questions"),
+        _row("all questions", 2121 + 19543, len(kept), "questions"),
+        *[_row(f"verdict: {verdict}", None, count, "queries") for verdict, count in sorted(verdicts.items())],
+    ]
+
+
+def _row(stage: str, paper: float | None, here: float | None, unit: str) -> dict[str, object]:
+    whole = [int(value) if value is not None and value == int(value) else value for value in (paper, here)]
+    return {"stage": stage, "published": whole[0], "here": whole[1], "unit": unit}
+
+
+def _x(step: int) -> float:
+    return 0.12 + 2.43 * step
+
+
+def _y(row: int) -> float:
+    return HEIGHT - 1.2 - 0.82 * row
+
+
+def _draw_box(axes: Any, box: Box, counts: dict[str, object] | None) -> None:
+    x, y = _x(box.step), _y(box.row)
+    edge, fill = (BLUE, PALE_BLUE) if box.kept else ("#888888", "white")
+    shape = "round,pad=0,rounding_size=0.05"
+    axes.add_patch(FancyBboxPatch((x, y), 2.0, 0.62, boxstyle=shape, fc=fill, ec=edge, lw=1.6 if box.kept else 0.8))
+    axes.text(x + 1.0, y + 0.5, box.title, size=8, weight="bold", ha="center", va="center", color=INK)
+    axes.text(x + 1.0, y + 0.32, box.about, size=6.5, ha="center", va="center", color=FAINT)
+    if counts:
+        axes.text(x + 1.0, y + 0.12, _words(counts), size=6.5, ha="center", va="center", color=INK)
+
+
+def _words(counts: dict[str, object]) -> str:
+    here, paper = (_number(counts[name]) for name in ("here", "published"))
+    unit = str(counts["unit"])
+    unit = unit.removeprefix("% of ") if unit.startswith("%") else unit
+    sign = " %" if str(counts["unit"]).startswith("%") else ""
+    printed = f"paper: {paper}{sign}, " if counts["published"] is not None else ""
+    return f"{printed}here: {here}{sign if here != '–' else ''} {unit}"
+
+
+def _number(value: object) -> str:
+    if not value:
+        return "–"
+    return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+
+
+def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    arrow = FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=10, color=FAINT, lw=1.2, shrinkA=0, shrinkB=0)
+    axes.add_patch(arrow)

@@ -1,0 +1,216 @@
+"""A SciTrek run as figures and tables see it: scores of all models, and the tables that they came from."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from longtrek.analysis.style import in_order
+from longtrek.errors import LongtrekError
+from longtrek.files import read_jsonl
+from longtrek.scitrek.analyses import LEVELS, SCORES, Rule, paper_set
+
+Row = Mapping[str, Any]
+
+FILES = {
+    "articles": ("collections", "articles/articles.parquet"),
+    "collections": ("collections", "collections/collections.parquet"),
+    "questions": ("questions", "questions/questions.parquet"),
+    "drafts": ("questions", "questions/drafts.jsonl"),
+    "annotations": ("annotations", "annotations/annotations.jsonl"),
+}
+"""What an artifact may read beside scores: for each field of a run, its kind in `READS`, and the file in results."""
+SCORES_FILE = "scitrek.parquet"
+BASELINE = "+SQL"
+"""How the name of a baseline's folder of scores ends, after its model's."""
+_UNUSED = ("sql", "text", "assumed", "template")
+
+
+@dataclass(frozen=True)
+class Series:
+    """One model under one prompt: what is drawn with a look of its own, or fills rows of a table."""
+
+    model: str
+    label: str
+    check: bool
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class SciTrekRun:
+    """Score rows under one rule, the run's questions and collections, and where the paper's numbers are."""
+
+    kind: str
+    """`quick` or `full`."""
+    rule: Rule
+    published: Path | None = None
+    scitrek: tuple[Row, ...] = ()
+    """Rows of every model's `scitrek.parquet`."""
+    baseline: tuple[Row, ...] = ()
+    """Rows of the SQL-execution baseline, in the same form; the model's name ends in `+SQL`."""
+    articles: tuple[Row, ...] = ()
+    collections: tuple[Row, ...] = ()
+    questions: tuple[Row, ...] = ()
+    drafts: tuple[Row, ...] = ()
+    annotations: tuple[Row, ...] = ()
+    entries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Model entries by name, as their files have them."""
+    asked: tuple[str, ...] = ()
+    """The models of the run, whether or not an artifact reads their scores."""
+    prompts: Path | None = None
+
+    @property
+    def column(self) -> str:
+        """The column of the rule's main score: exact match, or the strict rule's correct."""
+        return SCORES[self.rule][0]
+
+    @property
+    def f1(self) -> str:
+        """The column of the rule's F1."""
+        return SCORES[self.rule][1]
+
+    def label(self, model: str) -> str:
+        """What a model is called in figures and tables."""
+        return str(self.entries.get(model, {}).get("label", model))
+
+    def is_check(self, model: str) -> bool:
+        """Whether a name is the reference solver's, which is never shown as a model."""
+        return self.entries.get(model, {}).get("kind") == "check"
+
+    @cached_property
+    def rows(self) -> tuple[Row, ...]:
+        """The rows of the paper's test set: questions whose right answer is NULL are left out."""
+        return tuple(paper_set(self.scitrek))
+
+    @cached_property
+    def series(self) -> tuple[Series, ...]:
+        """Models in the paper's order, then checks; a model that was asked with two prompts is two series."""
+        return _series(self, self.rows)
+
+    @cached_property
+    def models(self) -> tuple[Series, ...]:
+        """The series that are models."""
+        return tuple(series for series in self.series if not series.check)
+
+    @cached_property
+    def checks(self) -> tuple[Series, ...]:
+        """The series that are checks."""
+        return tuple(series for series in self.series if series.check)
+
+    @cached_property
+    def baselines(self) -> tuple[Series, ...]:
+        """The SQL-execution baseline, one series a model."""
+        return _series(self, paper_set(self.baseline), " + SQL execution")
+
+    @cached_property
+    def members(self) -> dict[str, tuple[str, ...]]:
+        """The articles of each collection, in order."""
+        return {row["id"]: tuple(row["articles"]) for row in self.collections}
+
+
+def _series(run: SciTrekRun, rows: Sequence[Row], suffix: str = "") -> tuple[Series, ...]:
+    found: dict[str, dict[str, list[Row]]] = {}
+    for row in rows:
+        found.setdefault(row["model"].removesuffix(BASELINE), {}).setdefault(row["prompt"], []).append(row)
+    made = [
+        Series(model, _label(run.label(model) + suffix, prompt, found[model]), run.is_check(model), tuple(members))
+        for model in in_order(found)
+        for prompt, members in sorted(found[model].items())
+    ]
+    return tuple(sorted(made, key=lambda series: series.check))
+
+
+def _label(name: str, prompt: str, prompts: Collection[str]) -> str:
+    return name if len(prompts) == 1 else f"{name}, {prompt}"
+
+
+def setting_of(rows: Iterable[Row], wanted: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, ...]] | None:
+    """The context and levels that an artifact shows: the paper's, or where nothing was asked there, another's.
+
+    Args:
+        wanted: the paper's contexts and levels.
+
+    Returns:
+        The context and its levels with answers among the wanted ones; without any, the one context and level with the
+        most answers; None where nothing was answered.
+    """
+    answered: dict[tuple[str, str], int] = {}
+    for row in rows:
+        if row["answered"]:
+            place = (row["context"], row["level"])
+            answered[place] = answered.get(place, 0) + row["answered"]
+    there = [place for place in wanted if place in answered]
+    if there:
+        return there[0][0], tuple(level for _, level in there)
+    if not answered:
+        return None
+    context, level = max(answered, key=lambda place: (answered[place], place[0], -LEVELS.index(place[1])))
+    return context, (level,)
+
+
+def read(
+    results: Path,
+    kinds: Collection[str],
+    models: Sequence[str] | None,
+    baseline: str | None = None,
+    scores: Path | None = None,
+    complete: bool = True,
+) -> dict[str, tuple[Row, ...]]:
+    """Read what artifacts need of a run.
+
+    Args:
+        results: the run's folder.
+        kinds: what the artifacts' `READS` name: `scitrek`, `baseline`, and the kinds of `FILES`.
+        models: whose scores; None for all that stand there, the baseline's included.
+        baseline: the baseline's model.
+        scores: another folder of scores.
+        complete: whether a file that is not there is an error; annotations, which take people, never are.
+
+    Returns:
+        Rows by field of a `SciTrekRun`.
+
+    Raises:
+        LongtrekError: a file is missing or is not what an earlier stage writes.
+    """
+    folder = scores or results / "scores"
+    there = sorted(path.parent.name for path in folder.glob(f"*/{SCORES_FILE}"))
+    executed = [f"{baseline}{BASELINE}"] if baseline else []
+    if models is None:
+        models = [name for name in there if not name.endswith(BASELINE)]
+        executed = [name for name in there if name.endswith(BASELINE)]
+    names = {"scitrek": models, "baseline": executed}
+    found = {
+        kind: tuple(row for name in names[kind] for row in _rows(folder / name / SCORES_FILE, complete))
+        for kind in names
+        if kind in kinds
+    }
+    for kept, (kind, path) in FILES.items():
+        if kind in kinds:
+            found[kept] = tuple(_rows(results / path, complete and kind != "annotations"))
+    return found
+
+
+def _rows(path: Path, must: bool) -> list[Row]:
+    if not path.is_file():
+        if must:
+            raise LongtrekError(f"{path}: no such file; expected what an earlier stage of SciTrek writes. Run it first")
+        return []
+    if path.suffix == ".jsonl":
+        return list(read_jsonl(path))
+    columns = None
+    try:
+        if path.name == SCORES_FILE:
+            columns = [name for name in pq.read_schema(path).names if name not in _UNUSED]
+        return list(pq.read_table(path, columns=columns).to_pylist())
+    except pa.ArrowException as error:
+        raise LongtrekError(f"{path}: {str(error).splitlines()[0]}; expected Parquet of an earlier stage") from None
+
+
+def entries(folder: Path) -> dict[str, dict[str, Any]]:
+    """The model entries of a folder by name, as their files have them."""
+    return {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))}
