@@ -3,6 +3,7 @@
 PYTHON ?= python3
 KIT := .venv/kit
 ENGINE := .venv/engine
+CONVERTER := .venv/converter
 CONFIG ?= config/quick.yaml
 PIP := -m pip --disable-pip-version-check install --quiet --no-deps
 
@@ -15,12 +16,12 @@ export PYTHONHASHSEED := 0
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-reproduce: $(KIT)/ready $(ENGINE)/ready ## Rebuild everything with a small real model, without a GPU (CONFIG=… for another run)
+reproduce: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Rebuild everything with a small real model, without a GPU (CONFIG=… for another run)
 	@flock --nonblock --conflict-exit-code 75 --close .venv/run.lock \
 	  sh -c 'snakemake --configfile $(CONFIG) --unlock >/dev/null 2>&1; exec snakemake --cores all --configfile $(CONFIG)' \
 	  || { status=$$?; [ $$status = 75 ] && echo "make: another run is going on in this folder; wait for it or stop it" >&2; exit $$status; }
 
-test: $(KIT)/ready $(ENGINE)/ready ## Run the tests
+test: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Run the tests
 	python -m pytest
 
 check: $(KIT)/ready ## Lint, format and types
@@ -33,15 +34,19 @@ check: $(KIT)/ready ## Lint, format and types
 bench: $(KIT)/ready ## Measure generation and scoring on this machine
 	for file in benchmarks/*.py; do python $$file || exit 1; done
 
-locks: ## Compile the locks again from what they name (needs the registry that pip is configured for)
+# PyTorch's CPU build is not in the registry: uv must be told of the folder or page where pip is configured to find it.
+FIND_LINKS ?= $(shell $(PYTHON) -m pip config get global.find-links)
+LOCK := .venv/lock/bin/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
+CPU := --find-links $(FIND_LINKS) --no-emit-find-links --override requirements-cpu.overrides
+
+locks: ## Compile the locks again from what they name (needs the registry and the CPU build of PyTorch)
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/python $(PIP) uv
 	$(LOCK) --extra kit pyproject.toml -o requirements.lock
-	$(LOCK) --override requirements-cpu.overrides requirements-engine.in -o requirements-engine.lock
-	sed -i 's|^torch==2.13.0 \\$$|&\n    --hash=sha256:$(TORCH_CPU) \\|' requirements-engine.lock
-
-LOCK := .venv/lock/bin/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-emit-index-url --no-header
-# The CPU build of PyTorch 2.13.0 for Python 3.11, which the registry does not hold: pip finds it where it is configured to look.
-TORCH_CPU := 6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+	$(LOCK) $(CPU) requirements-engine.in -o requirements-engine.lock
+	$(LOCK) $(CPU) requirements-converter.in -o requirements-converter.lock
+	$(LOCK) requirements-converter-cuda.in -o requirements-converter-cuda.lock
+	for lock in requirements-engine.lock requirements-converter.lock; do \
+	  awk "/^[^ ]/ { keep = !/'never'/ } keep" $$lock > $$lock.kept && mv $$lock.kept $$lock; done
 
 $(KIT)/ready: requirements.lock pyproject.toml
 	$(PYTHON) -m venv --clear $(KIT)
@@ -49,10 +54,10 @@ $(KIT)/ready: requirements.lock pyproject.toml
 	$(KIT)/bin/python $(PIP) --no-build-isolation --editable .
 	@touch $@
 
-$(ENGINE)/ready: requirements-engine.lock
-	$(PYTHON) -m venv --clear $(ENGINE)
-	$(ENGINE)/bin/python $(PIP) --require-hashes -r requirements-engine.lock
-	@$(ENGINE)/bin/python -c 'import torch, sys; sys.exit(torch.version.cuda and "make: pip found a CUDA build of PyTorch; configure pip (find-links or an extra index) so that it finds the CPU build of torch 2.13.0")'
+$(ENGINE)/ready $(CONVERTER)/ready: .venv/%/ready: requirements-%.lock
+	$(PYTHON) -m venv --clear .venv/$*
+	.venv/$*/bin/python $(PIP) --require-hashes -r $< || { echo "make: $< was not installed. It needs PyTorch's CPU build" \
+	  "(torch 2.13.0+cpu, Python 3.11): configure pip's find-links or extra-index-url so that pip finds it" >&2; exit 1; }
 	@touch $@
 
 clean: ## Remove the environments, not the results

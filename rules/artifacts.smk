@@ -1,48 +1,49 @@
 """What the reader sees, one job for each figure and table of the papers: draw_figure, make_table."""
 
-from longtrek.analysis.artifacts import (
-    FIGURE_SUFFIXES,
-    FIGURES,
-    TABLE_SUFFIXES,
-    TABLES,
-    reads,
-)
+from longtrek.analysis.artifacts import FIGURE_SUFFIXES, FIGURES, TABLE_SUFFIXES, TABLES, reads
 
-SHOWN = canonical_json(
-    [CONFIG.run, CONFIG.rule, {name: model.label for name, model in MODELS.items()}]
-)
+SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: model.label for name, model in MODELS.items()}])
+PAPERS = ("transduction", "scitrek") if CONFIG.scitrek else ("transduction",)
 
 
 def artifacts():
-    """Every file of every figure and table."""
+    """Every file of every figure and table of the run's papers."""
+    figures = [name for name in FIGURES if name.startswith(PAPERS)]
+    tables = [name for name in TABLES if name.startswith(PAPERS)]
     return [
-        *expand(
-            results("figures", "{figure}{suffix}"),
-            figure=FIGURES,
-            suffix=FIGURE_SUFFIXES,
-        ),
-        *expand(
-            results("tables", "{table}{suffix}"), table=TABLES, suffix=TABLE_SUFFIXES
-        ),
+        *expand(results("figures", "{figure}{suffix}"), figure=figures, suffix=FIGURE_SUFFIXES),
+        *expand(results("tables", "{table}{suffix}"), table=tables, suffix=TABLE_SUFFIXES),
+        *(rules.try_model_writer.output if CONFIG.scitrek and WRITER and CONFIG.scitrek.writer == "grammar" else []),
     ]
 
 
-def scores(artifact):
-    """All models' scores that an artifact reads, one file a model: by document, by record, or none."""
-    files = {
-        "documents": "transduction_documents.parquet",
-        "records": "transduction.parquet",
+def scored(models, name):
+    """One kind of scores, of all models that were asked."""
+    return expand(results("scores", "{model}", f"{name}.parquet"), model=models)
+
+
+def read_by(artifact):
+    """What an artifact reads of the run, as its program says: nothing, scores, questions, collections."""
+    kinds = {
+        "documents": lambda: scored(CONFIG.transduction.models, "transduction_documents"),
+        "records": lambda: scored(CONFIG.transduction.models, "transduction"),
+        "scitrek": lambda: scored(CONFIG.scitrek.models, "scitrek"),
+        "baseline": lambda: rules.execute_baseline.output.scores if BASELINE else [],
+        "questions": lambda: rules.write_questions.output,
+        "collections": lambda: METADATA,
+        "annotations": lambda: [],
     }
-    return expand(
-        results("scores", "{model}", "{file}"),
-        model=CONFIG.transduction.models,
-        file=[files[kind] for kind in reads(artifact)],
-    )
+    return [file for kind in reads(artifact) for file in flatten([kinds[kind]()])]
+
+
+def published(artifact):
+    """The paper's numbers."""
+    return sorted(CONFIG.published.glob(f"{artifact.split('_')[0]}_*.csv"))
 
 
 def drawn_by(artifact):
-    """The code that an artifact comes from: without scores it is computed from the generator."""
-    return source_digest("analysis") if reads(artifact) else source_digest("analysis", "transduction")
+    """The code that an artifact comes from: without a run it is computed from generators, templates and schemas."""
+    return source_digest("analysis") if reads(artifact) else source_digest("analysis", "transduction", "scitrek")
 
 
 wildcard_constraints:
@@ -53,15 +54,15 @@ wildcard_constraints:
 rule draw_figure:
     """One figure of a paper, drawn from scores and the published values."""
     input:
-        scores=lambda wildcards: scores(wildcards.figure),
-        published=sorted(CONFIG.published.glob("transduction_*.csv")),
+        run=lambda wildcards: read_by(wildcards.figure),
+        published=lambda wildcards: published(wildcards.figure),
     output:
         multiext(results("figures", "{figure}"), *FIGURE_SUFFIXES),
     log:
         results("logs", "draw_figure", "{figure}.log"),
     params:
         shown=SHOWN,
-        source=lambda wildcards: source_digest("analysis"),
+        source=lambda wildcards: drawn_by(wildcards.figure),
     message:
         "Drawing {wildcards.figure}"
     shell:
@@ -71,15 +72,15 @@ rule draw_figure:
 rule make_table:
     """One table of a paper, ours beside the published."""
     input:
-        scores=lambda wildcards: scores(wildcards.table),
-        published=sorted(CONFIG.published.glob("transduction_*.csv")),
+        run=lambda wildcards: read_by(wildcards.table),
+        published=lambda wildcards: published(wildcards.table),
     output:
         multiext(results("tables", "{table}"), *TABLE_SUFFIXES),
     log:
         results("logs", "make_table", "{table}.log"),
     params:
         shown=SHOWN,
-        source=lambda wildcards: source_digest("analysis"),
+        source=lambda wildcards: drawn_by(wildcards.table),
     message:
         "Making {wildcards.table}"
     shell:

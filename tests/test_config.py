@@ -19,8 +19,13 @@ def changed(tmp_path: Path, **changes: Any) -> Path:
     content = copy.deepcopy(QUICK)
     for key in ("models", "published"):
         content[key] = str(ROOT / "config" / content[key])
-    for key in ("prompts", "frozen"):
-        content["transduction"][key] = str(ROOT / "config" / content["transduction"][key])
+    for part, key in (
+        ("transduction", "prompts"),
+        ("transduction", "frozen"),
+        ("scitrek", "corpus"),
+        ("scitrek", "prompts"),
+    ):
+        content[part][key] = str(ROOT / "config" / content[part][key])
     for key, value in changes.items():
         *folders, last = key.split("__")
         place = content
@@ -45,9 +50,12 @@ def test_shipped_configs_are_valid(name: str) -> None:
         ({"rule": "lenient"}, ["rule", '"lenient"', "paper", "strict"]),
         ({"colour": "blue"}, ["colour", "Allowed", "rule"]),
         ({"modles": "models"}, ["modles", "did you mean 'models'"]),
-        ({"transduction__models": ["GPT-17"]}, ["transduction.models.0", "GPT-17", "SmolLM2-135M-Instruct"]),
+        ({"transduction__models": ["GPT-17"]}, ["models", "GPT-17", "SmolLM2-135M-Instruct"]),
         ({"transduction__prompts": "nowhere"}, ["transduction.prompts", "nowhere", "does not exist"]),
         ({"transduction__ask__horizons": [4096, 999]}, ["transduction.ask.horizons", "999", "4096"]),
+        ({"scitrek__questions__writer": "model", "scitrek__questions__model_writer": None}, ["model_writer", "null"]),
+        ({"scitrek__ask__settings": [{"context": "tables", "level": "2M"}]}, ["settings.0.level", '"2M"', "64K"]),
+        ({"scitrek__ask__settings": [{"context": "tables", "level": "64K"}] * 2}, ["tables-64K", "twice"]),
         ({"transduction__ask__samples": [99]}, ["transduction.ask.samples", "99", "0 to"]),
     ],
 )

@@ -48,6 +48,7 @@ SCORE = Verbs(
 SCORES = Verbs(
     {
         "transduction": "longtrek.transduction.score_commands:scores",
+        "scitrek": "longtrek.scitrek.commands:scores",
     },
     name="scores",
     help="Score a model's answers of a run into Parquet.",
@@ -57,9 +58,15 @@ LONGTREK = Verbs(
     {
         "document": "longtrek.transduction.commands:document",
         "documents": "longtrek.transduction.commands:documents",
+        "articles": "longtrek.corpus.commands:articles",
+        "convert": "longtrek.corpus.commands:convert",
+        "corpus": "longtrek.corpus.commands:corpus",
+        "collections": "longtrek.corpus.commands:collections",
+        "questions": "longtrek.scitrek.commands:questions",
         "query": "longtrek.scitrek.query_command:query",
         "weights": "longtrek.answers.commands:weights",
         "answers": "longtrek.answers.commands:answers",
+        "baseline": "longtrek.scitrek.commands:baseline",
         "score": SCORE,
         "scores": SCORES,
         "figure": "longtrek.analysis.commands:figure",

@@ -38,6 +38,81 @@ class Transduction:
 
 
 @dataclass(frozen=True)
+class ModelWriter:
+    """Which model writes questions, for how many collections (None is all), and its tries (Section 3.3)."""
+
+    model: str
+    collections: int | None
+    per_collection: int
+    questions: int
+    readings: int
+    temperature: float
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One tier of SciTrek's answers: a context of a level, at most so many questions, the longest context."""
+
+    context: str
+    level: str
+    most: int | None = None
+    longest: int | None = None
+
+    @property
+    def tier(self) -> str:
+        """How the setting is called in paths."""
+        return f"{self.context}-{self.level}"
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The SQL-execution baseline: its model, chunks in tokens, and the questions asked by level (None is all)."""
+
+    model: str
+    chunk_tokens: int
+    max_tokens: int
+    gold: Mapping[str, int | None]
+    extracted: Mapping[str, int | None]
+
+
+@dataclass(frozen=True)
+class Scitrek:
+    """The SciTrek part of a run; files and folders are resolved from the config file's own folder."""
+
+    seed: int
+    corpus: Path
+    subset: str
+    prompts: Path
+    collections: Mapping[str, Any]
+    per_collection: int
+    copies: int
+    split: str
+    writer: str
+    model_writer: ModelWriter | None
+    settings: tuple[Setting, ...]
+    splits: tuple[str, ...]
+    samples: int
+    max_tokens: int
+    window: str
+    baseline: Baseline | None
+    models: tuple[str, ...]
+
+    def setting(self, tier: str) -> Setting:
+        """The setting of a tier.
+
+        Raises:
+            LongtrekError: the run has no such tier.
+        """
+        for setting in self.settings:
+            if setting.tier == tier:
+                return setting
+        raise LongtrekError(
+            f"no tier {tier!r} of SciTrek; this run has: {', '.join(one.tier for one in self.settings)}"
+        )
+
+
+@dataclass(frozen=True)
 class Config:
     """One run: its label, where results stand (from the working folder), the rule shown, and each paper's part."""
 
@@ -48,6 +123,16 @@ class Config:
     models: Path
     published: Path
     transduction: Transduction
+    scitrek: Scitrek | None
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """Every model that the run needs, each once, in the order in which the config names them."""
+        names = list(self.transduction.models)
+        if self.scitrek is not None:
+            roles = (self.scitrek.model_writer, self.scitrek.baseline)
+            names += [*self.scitrek.models, *(role.model for role in roles if role is not None)]
+        return tuple(dict.fromkeys(names))
 
     def model_file(self, name: str) -> Path:
         """The file of a model's entry."""
@@ -71,8 +156,11 @@ def load(path: Path) -> Config:
         models=here / content["models"],
         published=here / content["published"],
         transduction=_transduction(content["transduction"], here),
+        scitrek=_scitrek(content["scitrek"], here) if content["scitrek"] else None,
     )
     faults = [*_absent(config), *_unknown_models(config), *_never_generated(config.transduction)]
+    if config.scitrek is not None:
+        faults += _contradictions(config.scitrek)
     if faults:
         raise LongtrekError("\n".join(f"{path}: {fault}" for fault in faults))
     return config
@@ -91,6 +179,41 @@ def _transduction(content: Mapping[str, Any], here: Path) -> Transduction:
     )
 
 
+def _scitrek(content: Mapping[str, Any], here: Path) -> Scitrek:
+    questions, ask = content["questions"], content["ask"]
+    writer, baseline = questions["model_writer"], content["baseline"]
+    return Scitrek(
+        seed=content["seed"],
+        corpus=here / content["corpus"],
+        subset=content["subset"],
+        prompts=here / content["prompts"],
+        collections=content["collections"],
+        per_collection=questions["per_collection"],
+        copies=questions["copies"],
+        split=questions["split"],
+        writer=questions["writer"],
+        model_writer=ModelWriter(**writer) if writer else None,
+        settings=tuple(Setting(**setting) for setting in ask["settings"]),
+        splits=tuple(ask["splits"]),
+        samples=ask["samples"],
+        max_tokens=ask["max_tokens"],
+        window=ask["window"],
+        baseline=Baseline(**baseline) if baseline else None,
+        models=tuple(content["models"]),
+    )
+
+
+def _contradictions(scitrek: Scitrek) -> list[str]:
+    tiers = [setting.tier for setting in scitrek.settings]
+    twice = sorted({tier for tier in tiers if tiers.count(tier) > 1})
+    faults = [
+        f"scitrek.ask.settings: {tier} stands there twice; expected each context and level once" for tier in twice
+    ]
+    if scitrek.writer == "model" and scitrek.model_writer is None:
+        faults.append("scitrek.questions.model_writer: null, but the writer is model; expected a model and its tries")
+    return faults
+
+
 def _absent(config: Config) -> list[str]:
     named = {
         "models": config.models,
@@ -98,6 +221,8 @@ def _absent(config: Config) -> list[str]:
         "transduction.prompts": config.transduction.prompts,
         "transduction.frozen": config.transduction.frozen,
     }
+    if config.scitrek is not None:
+        named |= {"scitrek.corpus": config.scitrek.corpus, "scitrek.prompts": config.scitrek.prompts}
     return [
         f"{key}: {path} does not exist; paths in a config are relative to its own folder"
         for key, path in named.items()
@@ -110,8 +235,8 @@ def _unknown_models(config: Config) -> list[str]:
         return []
     known = sorted(file.stem for file in config.models.glob("*.yaml"))
     return [
-        f"transduction.models.{place}: no model {name!r} in {config.models}; there are: {', '.join(known)}"
-        for place, name in enumerate(config.transduction.models)
+        f"models: no model {name!r} in {config.models}; there are: {', '.join(known)}"
+        for name in config.model_names
         if name not in known
     ]
 

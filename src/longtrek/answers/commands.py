@@ -37,7 +37,7 @@ def weights(model: str, config_path: Path, out: Path | None, download: bool) -> 
 
 @click.command()
 @click.argument("model")
-@click.argument("study", type=click.Choice(["transduction"]))
+@click.argument("study", type=click.Choice(["transduction", "scitrek"]))
 @click.argument("tier")
 @CONFIG
 @click.option("--documents", type=click.Path(path_type=Path), help="Their file  [default: results/documents/TIER…]")
@@ -58,6 +58,8 @@ def answers(
 ) -> None:
     """Ask MODEL the requests of STUDY's TIER that have no answer yet.
 
+    A tier of Long-Transduction is a horizon (4096); one of SciTrek a context and a level (tables-64K, full_text-1M).
+
     Every answer is synced to the store as it is received; a run that is killed loses none, and the same command asks
     only for the rest. Faults that may pass (rate limits, server errors, timeouts, cut streams) are asked again by the
     next run, what a server refused for good only with --retry-failed, and what cannot fit the model's window is
@@ -65,27 +67,39 @@ def answers(
     """
     from longtrek import config as run_config
     from longtrek.answers.ask import ask
+    from longtrek.answers.weights import weights_of
 
     config = run_config.load(config_path)
     entry, results = _entry(model, config_path, needs_config=True)
-    requests = requests_of(config, study, tier, documents or results / "documents" / f"{tier}.jsonl.zst")
+    found = weights_of(entry, weights_path or results / "weights" / entry.name)
+    if study == "transduction":
+        requests = _transduction(config, documents or results / "documents" / f"{tier}.jsonl.zst")
+    else:
+        requests = _scitrek(config, entry, tier, found)
     ask(
         entry,
         requests,
         store=store or results / "store" / entry.name / study / f"{tier}.jsonl",
         out=out or results / "answers" / entry.name / study / f"{tier}.jsonl",
-        weights=_weights(entry, weights_path or results / "weights" / entry.name),
+        weights=found,
         retry_failed=retry_failed,
     )
 
 
-def requests_of(config: "Config", study: str, tier: str, documents: Path) -> "list[Request]":
-    """The requests of one study's tier; each study has its own way from its data to requests."""
+def _transduction(config: "Config", documents: Path) -> "list[Request]":
     from longtrek.answers.studies import Selection, transduction_requests
 
-    assert study == "transduction"
     asked = Selection(config.transduction.ask.difficulty_ranks, config.transduction.ask.samples)
     return transduction_requests(documents, asked, config.transduction.early_stop)
+
+
+def _scitrek(config: "Config", entry: "Model", tier: str, found: "Weights | None") -> "list[Request]":
+    from longtrek.answers.preflight import Tokenizer
+    from longtrek.scitrek.commands import scitrek_of
+    from longtrek.scitrek.study import Study
+
+    tokenizer = Tokenizer(entry, found.folder) if found else None
+    return Study(scitrek_of(config), config.results).requests(entry, tier, tokenizer)
 
 
 def _entry(model: str, config_path: Path, needs_config: bool) -> "tuple[Model, Path]":
@@ -98,17 +112,6 @@ def _entry(model: str, config_path: Path, needs_config: bool) -> "tuple[Model, P
     config = run_config.load(config_path)
     by_path = model.endswith((".yaml", ".yml"))
     return load_model(Path(model) if by_path else config.model_file(model)), config.results
-
-
-def _weights(entry: "Model", folder: Path) -> "Weights | None":
-    """The weights' manifest; made here where it only describes files that are already on this machine."""
-    from longtrek.answers.weights import MANIFEST, make_weights, read_weights
-
-    if entry.engine == "reference" or (entry.engine == "endpoint" and not (folder / MANIFEST).is_file()):
-        return None
-    if entry.weights is None or "folder" in entry.weights:
-        return make_weights(entry, folder, None)
-    return read_weights(folder)
 
 
 def _converter(entry: "Model") -> Path | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from longtrek.answers.client import Client, Outcome
 from longtrek.answers.engines import Engine, engine_for
-from longtrek.answers.job import body_of
+from longtrek.answers.job import SUSPICIOUS, body_of
 from longtrek.answers.key import answer_key
 from longtrek.answers.model import Model
 from longtrek.answers.preflight import Prepared, Tokenizer, preflight
@@ -25,7 +25,6 @@ from longtrek.answers.weights import Weights
 from longtrek.errors import LongtrekError
 
 ENGINE_STARTS = 2
-ENGINE_FAULTS = frozenset({"unreachable", "cut_stream", "server_error", "timeout"})
 
 
 class RequestFailed(LongtrekError):
@@ -98,7 +97,7 @@ class Completer:
         while True:
             client, start = await self._open()
             outcome = await client.ask({**body_of(self._model, prepared), **constrained})
-            died = outcome.fault is not None and outcome.fault.kind in ENGINE_FAULTS and not self._engine.alive()
+            died = outcome.fault is not None and outcome.fault.kind in SUSPICIOUS and not self._engine.alive()
             if not died:
                 return outcome
             async with self._starting:

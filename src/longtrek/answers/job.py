@@ -24,7 +24,7 @@ HEALTH_LIMIT_S = 30.0
 # So many requests in a row that find nobody at a hosted server's address end the job.
 UNREACHABLE_IN_A_ROW = 3
 
-_SUSPICIOUS = frozenset({"unreachable", "cut_stream", "server_error", "timeout"})
+SUSPICIOUS = frozenset({"unreachable", "cut_stream", "server_error", "timeout"})
 
 
 class EngineDied(Exception):
@@ -112,7 +112,7 @@ class _Run:
         """After a request that failed for good: is anybody there at all?"""
         self._unreachable = self._unreachable + 1 if fault.kind == "unreachable" else 0
         if self._job.engine.ours:
-            if fault.kind in _SUSPICIOUS and not await self._healthy():
+            if fault.kind in SUSPICIOUS and not await self._healthy():
                 raise EngineDied(sorted(self._in_flight))
         elif self._unreachable >= UNREACHABLE_IN_A_ROW:
             raise LongtrekError(
@@ -134,7 +134,7 @@ def body_of(model: Model, prepared: Prepared) -> dict[str, Any]:
     settings["seed"] += prepared.request.sample
     body: dict[str, Any] = {
         "messages": prepared.request.messages,
-        "max_tokens": prepared.max_tokens,
+        model.endpoint.cap_field if model.endpoint else "max_tokens": prepared.max_tokens,
         **settings,
     }
     if model.template_args:

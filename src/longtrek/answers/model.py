@@ -27,6 +27,7 @@ class EndpointEntry:
 
     url: str
     key_variable: str | None = None
+    cap_field: str = "max_tokens"
     body: dict[str, Any] = field(default_factory=dict)
 
 
@@ -51,6 +52,7 @@ class Model:
     prefix_caching: bool | None = None
     template_args: dict[str, Any] = field(default_factory=dict)
     thinking: str = "none"
+    prompt: str = "direct"
     rendering: str = "template"
     begin_of_text: int | None = None
     trust_remote_code: bool = False

@@ -86,6 +86,16 @@ class Tokenizer:
         encoded = self._tokenizer(list(texts), add_special_tokens=False, return_attention_mask=False)
         return [len(ids) for ids in encoded["input_ids"]]
 
+    def encode(self, text: str) -> list[int]:
+        """A text's token ids, without special tokens."""
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of token ids."""
+        text: str = self._tokenizer.decode(list(ids), skip_special_tokens=False)
+        return text
+
     def render(self, messages: list[dict[str, str]], **switched: Any) -> str:
         """Render messages as the engine will: the chat template with the entry's arguments."""
         if self._model.rendering == "engine":

