@@ -16,7 +16,19 @@ from longtrek.scitrek.round_trip import Engines
 from longtrek.scitrek.scores import score_rows, write_scores
 
 SUBJECTS = ("biology", "computer_science", "economics", "Ecology")
-WORDS = ("Deep", "Sparse", "Random", "Models", "Graphs", "Markets", "Proteins", "Sorting", "Learning", "Fields", "Waves")
+WORDS = (
+    "Deep",
+    "Sparse",
+    "Random",
+    "Models",
+    "Graphs",
+    "Markets",
+    "Proteins",
+    "Sorting",
+    "Learning",
+    "Fields",
+    "Waves",
+)
 NAMES = ("Ada Byron", "Grace O'Hagan", "Emmy Noether", "Alan Tor", "John W. Fisher, III", "Li Wei", "Bo Ek", "Mo Salt")
 SHARES = {"o4-mini": 0.7, "GPT-4.1": 0.3, "Qwen3-4B-Thinking-2507": 0.5, "SmolLM2-135M-Instruct": 0.05}
 CHECK = "reference-solver"

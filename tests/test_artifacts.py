@@ -330,7 +330,7 @@ def test_the_same_run_gives_the_same_bytes_in_another_folder_with_another_hash_s
     runner = CliRunner()
     result = runner.invoke(figure_command, [*arguments, str(tmp_path / "a")], catch_exceptions=False)
     assert result.exit_code == 0
-    for name in artifacts.TABLES:
+    for name in TABLES:
         if name != "transduction_table_1":  # its grids take a while; its own test builds it twice
             artifacts.write_table(name, replace(run, labels=labels()), tmp_path / "a")
     expected = {f"{name}{suffix}" for name in FIGURES for suffix in artifacts.FIGURE_SUFFIXES}

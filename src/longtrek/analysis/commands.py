@@ -148,7 +148,7 @@ def _scitrek_run(
     kind: str | None,
     models: tuple[str, ...],
 ) -> "SciTrekRun":
-    from longtrek.analysis.scitrek_run import SciTrekRun, entries, read
+    from longtrek.analysis.scitrek_run import SciTrekRun, entries, models_there, read
 
     part = settings.scitrek
     given = bool(results or scores)
@@ -161,7 +161,7 @@ def _scitrek_run(
         rule="strict" if (rule or settings.rule) == "strict" else "paper",
         published=settings.published,
         entries=entries(settings.models),
-        asked=tuple(shown or sorted({row["model"] for row in found.get("scitrek", ())})),
+        asked=models_there(scores or (results or settings.results) / "scores") if shown is None else tuple(shown),
         prompts=part.prompts if part else None,
         **found,
     )

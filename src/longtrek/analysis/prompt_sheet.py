@@ -15,9 +15,10 @@ from longtrek.analysis.style import FAINT, INK, WIDTH
 from longtrek.scitrek.prompts import FOLDER, Prompt, prompt
 
 MARK = "#B34700"
-SIZE = 6.2
-CHARACTER = SIZE * 0.602 / 72
-"""Inches of a character of DejaVu Sans Mono."""
+CHARACTER = 16 / 300
+"""Inches of a character: a whole number of dots in the PNG, or hinting would widen lines there."""
+SIZE = CHARACTER * 72 / (1233 / 2048)
+"""Points at which a character of DejaVu Sans Mono, 1233 of 2048 units wide, has that width."""
 LINE = SIZE * 1.32 / 72
 EDGE, PAD, HEAD, BETWEEN = 0.09, 0.09, 0.2, 0.1
 COLUMNS = int((WIDTH - 2 * EDGE - 2 * PAD) / CHARACTER)

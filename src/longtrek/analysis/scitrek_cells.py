@@ -60,7 +60,7 @@ def theirs(value: Published | None, digits: int = 1) -> str:
         return NONE
     if value.value is None:
         return published.MARKS[value.mark or "missing"]
-    return f"{value.value:.{digits}f}"
+    return f"{value.value:,.{digits}f}"
 
 
 def tick(value: Published | None) -> str:
@@ -95,6 +95,7 @@ def beside(
     lead: Callable[[Mapping[str, Published]], Sequence[str]] = lambda _: (),
     our_lead: Callable[[Series], Sequence[str]] = lambda _: (),
     digits: int = 1,
+    baselines: Sequence[Series] = (),
 ) -> list[tuple[str, ...]]:
     """Rows of a table of models: the paper's in its order, each with ours under it, then models that it lacks.
 
@@ -104,6 +105,7 @@ def beside(
         cells, counts: a series' cells in those columns, and the samples behind them.
         lead, our_lead: cells between a row's name and its source.
         digits: decimals of published numbers.
+        baselines: the SQL-execution baseline, in the tables that show it.
     """
     made: list[tuple[str, ...]] = []
     shown: set[str] = set()
@@ -113,11 +115,11 @@ def beside(
         if first.setting.get("post", "zero-shot") != "zero-shot":
             continue
         baseline = "baseline" in first.setting
-        for series in run.baselines if baseline else run.series:
+        for series in baselines if baseline else run.series:
             if series.model == first.model and not series.check:
                 made += _both(series, name, cells, counts, our_lead)
                 shown.add(series.label)
-    for series in (*run.baselines, *run.series):
+    for series in (*baselines, *run.series):
         if series.label not in shown:
             name = f"check: {series.label}" if series.check else series.label
             made += _both(series, name, cells, counts, our_lead)
@@ -148,4 +150,4 @@ def notes_on(values: Iterable[Published]) -> list[str]:
     found = list(values)
     marks = [told for mark, told in MARKS_EXPLAINED.items() if any(value.mark == mark for value in found)]
     faults = [f"{value.row}, {value.column}: {told}" for value, told in published.inconsistencies(found)]
-    return [*marks, *(["Inconsistent in the paper: " + "; ".join(faults) + "."] if faults else [])]
+    return [*marks, *(f"Inconsistent in the paper: {fault}." for fault in faults)]

@@ -14,7 +14,7 @@ SIZES = {"single": "single", "64K": "64", "128K": "128", "512K": "512", "1M": "1
 
 
 def make(name: str, caption: str, run: SciTrekRun, measure: int) -> Table:
-    """A table of the paper's layout; measure 0 is exact match, 1 is F1, each as the run's rule has it."""
+    """A table in the paper's layout; measure 0 is exact match, 1 is F1, each as the run's rule has it."""
     values = published.read(name, run.published)
     column = (run.column, run.f1)[measure]
     places = _places(run)
@@ -31,6 +31,7 @@ def make(name: str, caption: str, run: SciTrekRun, measure: int) -> Table:
         counts=lambda series: counted(groups(series)),
         lead=_lead,
         our_lead=lambda series: _our_lead(run, series),
+        baselines=run.baselines,
     )
     notes = (
         f"Reproduced: {MEASURES[run.rule][measure]} (%) under the {run.rule} rule. {INTERVALS}",
@@ -64,5 +65,8 @@ def _lead(printed: Mapping[str, Published]) -> tuple[str, str]:
 
 
 def _our_lead(run: SciTrekRun, series: Series) -> tuple[str, str]:
-    thinks = any(row["prompt"] == "reasoning" for row in series.rows)
-    return (tokens(run.entries.get(series.model, {}).get("window")), NONE if series.check else "✓" if thinks else "✗")
+    entry = run.entries.get(series.model, {})
+    if series.check or series in run.baselines:
+        return (NONE, NONE)
+    thinks = entry.get("thinking") == "on" or any(row["prompt"] == "reasoning" for row in series.rows)
+    return (tokens(entry.get("window")), "✓" if thinks else "✗")

@@ -178,11 +178,10 @@ def read(
         LongtrekError: a file is missing or is not what an earlier stage writes.
     """
     folder = scores or results / "scores"
-    there = sorted(path.parent.name for path in folder.glob(f"*/{SCORES_FILE}"))
     executed = [f"{baseline}{BASELINE}"] if baseline else []
     if models is None:
-        models = [name for name in there if not name.endswith(BASELINE)]
-        executed = [name for name in there if name.endswith(BASELINE)]
+        models = models_there(folder)
+        executed = sorted(path.parent.name for path in folder.glob(f"*{BASELINE}/{SCORES_FILE}"))
     names = {"scitrek": models, "baseline": executed}
     found = {
         kind: tuple(row for name in names[kind] for row in _rows(folder / name / SCORES_FILE, complete))
@@ -193,6 +192,12 @@ def read(
         if kind in kinds:
             found[kept] = tuple(_rows(results / path, complete and kind != "annotations"))
     return found
+
+
+def models_there(scores: Path) -> tuple[str, ...]:
+    """The models, checks included, whose scores stand in a folder; the baseline is none."""
+    found = sorted(path.parent.name for path in scores.glob(f"*/{SCORES_FILE}"))
+    return tuple(name for name in found if not name.endswith(BASELINE))
 
 
 def _rows(path: Path, must: bool) -> list[Row]:

@@ -50,7 +50,7 @@ MEASURES = {"paper": ("exact match", "F1"), "strict": ("correct answers", "F1 of
 def setting_words(setting: tuple[str, tuple[str, ...]] | None) -> str:
     """Where scores are shown, in words: `database tables at 64K`."""
     if setting is None:
-        return "nowhere: no answers yet"
+        return "no answers yet"
     context, levels = setting
     named = ["single articles" if level == "single" else level for level in levels]
     return f"{CONTEXTS[context]} at {', '.join(named)}"
@@ -83,6 +83,8 @@ def what_was_run(run: SciTrekRun, series: Sequence[Series]) -> str:
 def _in_words(rows: Sequence[Row]) -> str:
     found = totals(rows)
     questions = len({row["question"] for row in rows})
+    if not rows:
+        return "none yet"
     words = [f"{found['answered']:,} of {found['asked']:,} asked, to {questions:,} questions"]
     words += [f"{found['failed']:,} failed (count as wrong)"] if found["failed"] else []
     words += [f"{found['not_asked']:,} not asked (count as wrong)"] if found["not_asked"] else []

@@ -39,7 +39,7 @@ class Box:
 BOXES = (
     Box(0, 0, "scientific articles", "PDF → Markdown, with metadata"),
     Box(0, 1, "collections", "random, or along citations", True),
-    Box(1, 0, "database, 3 tables", "titles, authors, references"),
+    Box(1, 0, "databases of 3 tables", "titles, authors, references"),
     Box(1, 1, "SQL queries", "templates filled with its values"),
     Box(1, 2, "answers", "queries executed", True),
     Box(2, 0, "questions, as written", "query → plain English"),
@@ -66,7 +66,7 @@ def draw(run: SciTrekRun) -> Figure:
     _arrow(axes, (_x(1) + 2.0, _y(1) + 0.4), (_x(2), _y(0) + 0.2))
     axes.text(_x(0) + 1.0, _y(2) + 0.31, "blue: context, question\nand answer of the dataset", size=7, color=BLUE,
               ha="center", va="center", style="italic")  # fmt: skip
-    said = "here: this run's counts; – where nothing was made." if run.articles else "This run has no SciTrek data yet."
+    said = "“Here” is this run." if run.articles else "This run has no SciTrek data yet."
     write_footer(figure, [f"A drawing with counts; no model's answers are shown. {said} Run: {run.kind}."])
     return figure
 
@@ -82,9 +82,11 @@ def numbers(run: SciTrekRun) -> list[dict[str, object]]:
     return [
         _row("scientific articles", values["articles"], len(run.articles), "articles"),
         _row("collections", values["collections"], len(run.collections), "collections"),
+        _row("databases of 3 tables", values["collections"], len(run.collections), "databases"),
         _row("SQL queries", 387, len(templates()), "templates"),
         _row("answers", None, drafts, "queries executed"),
-        _row("round trip", values["pairs with a question"], share, "% of queries with a question"),
+        _row("questions, as written", None, sum(row["text"] is not None for row in run.drafts), "questions"),
+        _row("round trip", values["pairs with a question"], share, "% kept"),
         _row("questions", values["test questions"], tests, "test questions"),
         _row("all questions", 2121 + 19543, len(kept), "questions"),
         *[_row(f"verdict: {verdict}", None, count, "queries") for verdict, count in sorted(verdicts.items())],
@@ -118,8 +120,8 @@ def _draw_box(axes: Any, box: Box, counts: dict[str, object] | None) -> None:
 def _words(counts: dict[str, object]) -> str:
     here, paper = (_number(counts[name]) for name in ("here", "published"))
     unit = str(counts["unit"])
-    unit = unit.removeprefix("% of ") if unit.startswith("%") else unit
-    sign = " %" if str(counts["unit"]).startswith("%") else ""
+    sign = " %" if unit.startswith("%") else ""
+    unit = unit.removeprefix("% ")
     printed = f"paper: {paper}{sign}, " if counts["published"] is not None else ""
     return f"{printed}here: {here}{sign if here != '–' else ''} {unit}"
 

@@ -60,7 +60,7 @@ def draw(run: SciTrekRun) -> Figure:
     drawn = [one for one in shown(run) if not one.check]
     notes = [f"Shown: {setting_words(where)} (paper: full-text articles). Published values are pixels and lost."]
     if len(drawn) < BEST:
-        notes.append(f"The paper shows its six best models; this run has {len(drawn)} with answers here.")
+        notes.append(f"The paper shows its six best models; this run has {len(drawn) or 'none'} with answers here.")
     elif len(run.models) > BEST:
         notes.append(f"The six best of {len(run.models)} models.")
     notes += ["Bars: 95% bootstrap, collections resampled; none where collections do not differ."] if drawn else []

@@ -28,8 +28,5 @@ def make(run: SciTrekRun) -> Table:
         )
         for group, cells in by_row(values).items()
     ]
-    notes = (
-        f"Counted over all {len(queries)} templates; no model's answers enter. Run: {run.kind}.",
-        "ASC is seldom written, as it is SQL's own order.",
-    )
+    notes = (f"Counted over all {len(queries)} templates; no model's answers enter. Run: {run.kind}.",)
     return Table("scitrek_table_3", CAPTION, ("Kind", "Group", "published", "in templates"), tuple(rows), notes, "llpp")

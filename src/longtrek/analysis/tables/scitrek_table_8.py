@@ -53,7 +53,7 @@ def _ours(run: SciTrekRun, series: Series, shown: tuple[str, tuple[str, ...]] | 
 
 
 def _cell(r: float | None, p: float | None) -> str:
-    return NONE if r is None or p is None else f"{r:.2f}" + ("∗" if p < 0.05 else "")
+    return NONE if r is None or p is None else f"{round(r, 2) + 0.0:.2f}" + ("∗" if p < 0.05 else "")
 
 
 def _theirs(value: Published | None) -> str:
