@@ -76,7 +76,7 @@ def sheet(panels: Sequence[Panel], title: str, ylabel: str, height: float, parag
 def _draw(axes: Any, one: Panel, look: dict[str, Look], ylabel: str) -> None:
     count = len(one.categories)
     axes.set(xlim=(-0.5, max(count, 1) - 0.5), ylim=(-4, 104))
-    axes.set_xticks(range(count), [textwrap.fill(place.label.replace("+", "+ "), 15) for place in one.categories])
+    axes.set_xticks(range(count), [textwrap.fill(place.label.replace("+", "+ "), 14) for place in one.categories])
     axes.tick_params(axis="x", length=2)
     axes.set_yticks([0, 25, 50, 75, 100])
     axes.set_ylabel(ylabel)

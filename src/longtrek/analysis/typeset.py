@@ -93,7 +93,7 @@ def latex(table: Table) -> str:
 
 
 def _piped(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(cell.replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |"
 
 
 def _ampersands(cells: Sequence[str]) -> str:

@@ -74,6 +74,9 @@ def draw(run: SciTrekRun) -> Figure:
 def numbers(run: SciTrekRun) -> list[dict[str, object]]:
     """Counts of each stage, published and of this run."""
     values = {value.row: value.value for value in published.read("scitrek_figure_1", run.published)}
+    text = published.read("scitrek_text", run.published)
+    made = sum(value.value or 0 for value in text if value.row in ("test set", "training set"))
+    printed = sum(value.value or 0 for value in published.read("scitrek_table_4", run.published))
     kept = [row for row in run.questions if not row["null"]]
     tests = sum(row["split"] == "test" for row in kept)
     verdicts = Counter(row["verdict"] for row in run.drafts)
@@ -83,12 +86,12 @@ def numbers(run: SciTrekRun) -> list[dict[str, object]]:
         _row("scientific articles", values["articles"], len(run.articles), "articles"),
         _row("collections", values["collections"], len(run.collections), "collections"),
         _row("databases of 3 tables", values["collections"], len(run.collections), "databases"),
-        _row("SQL queries", 387, len(templates()), "templates"),
+        _row("SQL queries", printed, len(templates()), "templates"),
         _row("answers", None, drafts, "queries executed"),
-        _row("questions, as written", None, sum(row["text"] is not None for row in run.drafts), "questions"),
+        _row("questions, as written", None, drafts, "queries said in English"),
         _row("round trip", values["pairs with a question"], share, "% kept"),
         _row("questions", values["test questions"], tests, "test questions"),
-        _row("all questions", 2121 + 19543, len(kept), "questions"),
+        _row("all questions", made, len(kept), "questions"),
         *[_row(f"verdict: {verdict}", None, count, "queries") for verdict, count in sorted(verdicts.items())],
     ]
 

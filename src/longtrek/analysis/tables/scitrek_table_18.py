@@ -40,8 +40,10 @@ def make(run: SciTrekRun) -> Table:
         if run.rule == "paper"
         else "Chosen by negating words of the question"
     )
+    texts = published.read("scitrek_text", run.published)
+    counts = {value.column: f"{value.value:g}" for value in texts if value.row == "negation questions"}
     notes = (
-        f"{chosen}. Published: 132 questions (11, 15, 12 and 94).",
+        f"{chosen}. Published: {counts.pop('all')} questions ({', '.join(counts.values())} by skill).",
         f"Reproduced: {MEASURES[run.rule][0]} (%) under the {run.rule} rule, {setting_words(shown)}. {FOUR} Rows (SFT) "
         "and (GRPO) take post-training (Table 9).",
         *nulls_left_out(run),
