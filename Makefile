@@ -9,6 +9,7 @@ PIP := -m pip --disable-pip-version-check install --quiet --no-deps
 
 export PATH := $(abspath $(KIT)/bin):$(PATH)
 export PYTHONHASHSEED := 0
+MAKEFLAGS += --jobs=2 # two environments at a time
 
 .PHONY: help reproduce test check bench locks clean
 .DEFAULT_GOAL := help

@@ -2,7 +2,7 @@
 
 from longtrek.analysis.artifacts import FIGURE_SUFFIXES, FIGURES, TABLE_SUFFIXES, TABLES, reads
 
-SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: model.label for name, model in MODELS.items()}])
+SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: [entry(name), MODELS[name].label] for name in MODELS}])
 PAPERS = ("transduction", "scitrek") if CONFIG.scitrek else ("transduction",)
 
 
@@ -36,9 +36,11 @@ def read_by(artifact):
     return [file for kind in reads(artifact) for file in flatten([kinds[kind]()])]
 
 
-def published(artifact):
-    """The paper's numbers."""
-    return sorted(CONFIG.published.glob(f"{artifact.split('_')[0]}_*.csv"))
+def shipped(artifact):
+    """What an artifact reads of the kit: the paper's numbers, and the prompts that some show."""
+    paper = artifact.split("_")[0]
+    prompts = CONFIG.transduction.prompts if paper == "transduction" else CONFIG.scitrek.prompts
+    return sorted(CONFIG.published.glob(f"{paper}_*.csv")) + sorted(prompts.glob("*.txt"))
 
 
 def drawn_by(artifact):
@@ -55,7 +57,7 @@ rule draw_figure:
     """One figure of a paper, drawn from scores and the published values."""
     input:
         run=lambda wildcards: read_by(wildcards.figure),
-        published=lambda wildcards: published(wildcards.figure),
+        shipped=lambda wildcards: shipped(wildcards.figure),
     output:
         multiext(results("figures", "{figure}"), *FIGURE_SUFFIXES),
     log:
@@ -73,7 +75,7 @@ rule make_table:
     """One table of a paper, ours beside the published."""
     input:
         run=lambda wildcards: read_by(wildcards.table),
-        published=lambda wildcards: published(wildcards.table),
+        shipped=lambda wildcards: shipped(wildcards.table),
     output:
         multiext(results("tables", "{table}"), *TABLE_SUFFIXES),
     log:

@@ -11,7 +11,7 @@ WRITING = canonical_json(
         WRITER and vars(WRITER),
     ]
 )
-METADATA = [
+METADATA = CONFIG.scitrek.released or [
     results("articles", "articles.parquet"),
     results("articles", "citations.parquet"),
     results("collections", "collections.parquet"),

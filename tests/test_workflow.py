@@ -1,5 +1,9 @@
 """The workflow builds what a config asks for, once, and builds again only what a change touches."""
 
+import os
+import signal
+import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -9,6 +13,7 @@ import yaml
 from conftest import Run
 from longtrek.analysis.artifacts import FIGURES, TABLES
 from longtrek.paths import ROOT
+from serving import serving
 
 FULL = ROOT / "config" / "config.yaml"
 
@@ -73,6 +78,34 @@ def test_a_bad_config_is_one_error_and_writes_nothing(run: Run, change: dict[str
 
 def test_overrides_on_the_command_line_are_refused(run: Run) -> None:
     assert "one config file" in run.snakemake("--config", "rule=strict", fails=True)
+
+
+def test_a_run_that_is_killed_among_its_answers_goes_on_from_there(tmp_path: Path) -> None:
+    with serving(tmp_path, "--delay", "0.02") as server:
+        run = Run(tmp_path)
+        endpoint = {"url": server.url}
+        run.add_model(
+            "hosted", engine="endpoint", repository="local", window=99999, endpoint=endpoint, max_concurrency=1
+        )
+        whole = subprocess.Popen(
+            run.command(), cwd=tmp_path, env=run.environment(), start_new_session=True, stdout=subprocess.DEVNULL
+        )
+        store = tmp_path / "results" / "store" / "hosted" / "transduction" / "4096.jsonl"
+        deadline = time.monotonic() + 120
+        while not store.exists() or store.read_bytes().count(b"\n") < 4:
+            assert whole.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(whole.pid, signal.SIGKILL)
+        whole.wait()
+        kept = store.read_bytes()
+        asked_before = len(server.asked())
+        run.snakemake("--unlock")
+        run.snakemake()
+        prompts = server.asked()
+    assert store.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
+    assert 4 <= kept.count(b"\n") < 12 == store.read_bytes().count(b"\n")
+    assert len(prompts) - asked_before == 12 - kept.count(b"\n")
+    assert len(set(prompts)) == 12
 
 
 @pytest.fixture(scope="module")

@@ -81,6 +81,7 @@ class Scitrek:
     """The SciTrek part of a run; files and folders are resolved from the config file's own folder."""
 
     seed: int
+    released: Path | None
     corpus: Path
     subset: str
     prompts: Path
@@ -184,6 +185,7 @@ def _scitrek(content: Mapping[str, Any], here: Path) -> Scitrek:
     writer, baseline = questions["model_writer"], content["baseline"]
     return Scitrek(
         seed=content["seed"],
+        released=here / content["released"] if content["released"] else None,
         corpus=here / content["corpus"],
         subset=content["subset"],
         prompts=here / content["prompts"],
@@ -211,6 +213,10 @@ def _contradictions(scitrek: Scitrek) -> list[str]:
     ]
     if scitrek.writer == "model" and scitrek.model_writer is None:
         faults.append("scitrek.questions.model_writer: null, but the writer is model; expected a model and its tries")
+    if scitrek.released and (scitrek.baseline or any(setting.longest for setting in scitrek.settings)):
+        faults.append(
+            "scitrek.released: released rows have no corpus; expected baseline null and no `longest` in ask.settings"
+        )
     return faults
 
 
@@ -222,7 +228,11 @@ def _absent(config: Config) -> list[str]:
         "transduction.frozen": config.transduction.frozen,
     }
     if config.scitrek is not None:
-        named |= {"scitrek.corpus": config.scitrek.corpus, "scitrek.prompts": config.scitrek.prompts}
+        named |= {
+            "scitrek.corpus": config.scitrek.corpus,
+            "scitrek.prompts": config.scitrek.prompts,
+            "scitrek.released": config.scitrek.released,
+        }
     return [
         f"{key}: {path} does not exist; paths in a config are relative to its own folder"
         for key, path in named.items()

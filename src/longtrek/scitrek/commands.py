@@ -32,13 +32,17 @@ def questions(config_path: Path, writer: str | None) -> None:
     on perturbed copies of the database shows to be luck is counted.
 
     Writes results/questions/questions.parquet and drafts.jsonl (every draft with its verdict and tries). With
-    --writer model where the config's writer is the grammar, only model_writer.jsonl is written.
+    --writer model where the config's writer is the grammar, only model_writer.jsonl is written. Where the config names
+    the authors' released dataset, its questions are taken as they are.
     """
     from longtrek.files import write_jsonl
     from longtrek.scitrek.splits import counts, split
     from longtrek.scitrek.study import write_questions
 
     config, study = _study(config_path)
+    if study.settings.released:
+        click.echo(_released(study.settings.released, config.results / "questions"))
+        return
     beside = writer is not None and writer != study.settings.writer
     rows, records = _written(config, study, writer or study.settings.writer)
     folder = config.results / "questions"
@@ -50,6 +54,17 @@ def questions(config_path: Path, writer: str | None) -> None:
         write_questions(folder / "questions.parquet", [row | {"split": splits[row["id"]]} for row in rows])
         click.echo(f"splits ({study.settings.split}): {counts(splits)}")
     click.echo(_told(records))
+
+
+def _released(path: Path, folder: Path) -> str:
+    from longtrek.files import write_jsonl
+    from longtrek.scitrek.released import questions, read_rows
+    from longtrek.scitrek.study import write_questions
+
+    rows = [row | {"null": row["answer"] == "NULL"} for row in questions(read_rows(path))]
+    write_jsonl(folder / "drafts.jsonl", [])
+    write_questions(folder / "questions.parquet", rows)
+    return f"{path}: {len(rows)} released questions, {sum(row['left_out'] is not None for row in rows)} left out"
 
 
 def _written(config: "Config", study: "Study", writer: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -173,6 +173,7 @@ def _row(draft: Draft, result: Result, written: Written, writer: str) -> dict[st
     return {
         "id": draft.id,
         "collection": draft.collection["id"],
+        "articles": list(draft.collection["articles"]),
         "level": draft.collection["level"],
         "strategy": draft.collection["strategy"],
         "skill": draft.template.skill,
@@ -183,7 +184,9 @@ def _row(draft: Draft, result: Result, written: Written, writer: str) -> dict[st
         "text": written.text,
         "answer": result.answer,
         "parts": [[shown(value) for value in row] for row in result.rows],
+        "columns": len(result.rows[0]) if result.rows else None,
         "null": result.answer == "NULL",
+        "left_out": "the answer is NULL" if result.answer == "NULL" else None,
         "order": order.kind,
         "ties": [list(group) for group in order.ties],
         "writer": writer,

@@ -17,10 +17,11 @@ from longtrek.corpus.tables import read_table
 from longtrek.errors import LongtrekError
 from longtrek.files import atomic
 from longtrek.scitrek import contexts
-from longtrek.scitrek.contexts import Window
+from longtrek.scitrek.contexts import Window, WindowDecision
 from longtrek.scitrek.database import Database
-from longtrek.scitrek.prompts import question_requests
+from longtrek.scitrek.prompts import question_requests, split_request_id
 from longtrek.scitrek.questions import databases
+from longtrek.scitrek.released import read_rows, released_requests
 from longtrek.transduction.stream import permutation
 
 Row = Mapping[str, Any]
@@ -29,6 +30,7 @@ QUESTIONS = pa.schema(
     [
         ("id", pa.string()),
         ("collection", pa.string()),
+        ("articles", pa.list_(pa.string())),
         ("level", pa.string()),
         ("strategy", pa.string()),
         ("skill", pa.string()),
@@ -39,7 +41,9 @@ QUESTIONS = pa.schema(
         ("text", pa.string()),
         ("answer", pa.string()),
         ("parts", pa.list_(pa.list_(pa.string()))),
+        ("columns", pa.int32()),
         ("null", pa.bool_()),
+        ("left_out", pa.string()),
         ("order", pa.string()),
         ("ties", pa.list_(pa.list_(pa.int32()))),
         ("split", pa.string()),
@@ -47,7 +51,10 @@ QUESTIONS = pa.schema(
         ("verdict", pa.string()),
     ]
 )
-"""`questions.parquet`: a question a row; `parts` is the answer's rows of values, `ties` positions among them."""
+"""`questions.parquet`: a question a row; `parts` is the answer's rows of values, `ties` positions among them.
+
+`left_out` says why the paper's test set would not hold a question. What a released row does not say is null.
+"""
 
 
 @dataclass(frozen=True)
@@ -70,12 +77,13 @@ class Study:
     @cached_property
     def questions(self) -> list[dict[str, Any]]:
         """The questions, each with its collection's `articles`."""
-        rows = read_table(self.results / "questions" / "questions.parquet")
-        return [row | {"articles": self.collections[row["collection"]]["articles"]} for row in rows]
+        return read_table(self.results / "questions" / "questions.parquet")
 
     @cached_property
     def subjects(self) -> dict[str, str]:
-        """Each article's subject."""
+        """Each article's subject; released rows do not say it."""
+        if self.settings.released:
+            return {}
         return {name: row["subject"] for name, row in self.articles.items() if row["subject"]}
 
     def databases(self, collections: Sequence[Row]) -> Iterator[tuple[Row, Database]]:
@@ -92,17 +100,17 @@ class Study:
             raise LongtrekError(f"{path}: no such file; make the corpus again with `longtrek corpus`") from None
 
     def selected(self, level: str, most: int | None, longest: int | None = None) -> list[dict[str, Any]]:
-        """The questions of a level that are asked, in their order: of the chosen splits, without NULL answers.
+        """The questions of a level that are asked, in their order: of the chosen splits, less what is left out.
 
         The paper leaves questions whose answer is NULL out of its test set (Section 4). Where there are more
-        than `most`, they are drawn, collection by collection so that prefixes are shared.
+        than `most`, they are drawn.
         """
         found = [
             row
             for row in self.questions
-            if row["level"] == level
+            if level in ("any", row["level"])
             and row["split"] in self.settings.splits
-            and not row["null"]
+            and not row["left_out"]
             and (longest is None or self.collections[row["collection"]]["tokens"] <= longest)
         ]
         if most is None or len(found) <= most:
@@ -128,6 +136,8 @@ class Study:
                 f"scitrek.ask.settings: no question is selected for {tier}; check splits, longest and "
                 "scitrek.collections in the config"
             )
+        if self.settings.released:
+            return self._released(self.settings.released, setting, {row["id"] for row in asked}, model)
         prepared = question_requests(
             asked,
             _Contexts(self, setting, asked),
@@ -139,6 +149,19 @@ class Study:
             folder=self.settings.prompts,
         )
         return [replace(one.request, facts={"window": one.window.record()}) for one in prepared]
+
+    def _released(self, path: Path, setting: Setting, asked: set[str], model: Model) -> list[Request]:
+        """Released rows with their own instructions; a prompt that is too long is refused by the preflight."""
+        made = released_requests(
+            read_rows(path),
+            context=setting.context,
+            kind=model.prompt,
+            samples=self.settings.samples,
+            max_tokens=self.settings.max_tokens,
+            all_rows=True,
+        )
+        unchecked = {"window": WindowDecision("unchecked", 0, 0, 0).record()}
+        return [replace(one, facts=unchecked) for one in made if split_request_id(one.id)[0] in asked]
 
     def _window(self, model: Model, tokenizer: Tokenizer | None) -> Window | None:
         """The model's window where contexts may be cut; where they may not, the preflight refuses what is too long."""

@@ -16,6 +16,7 @@ from longtrek.transduction.stream import Key, Numbers, bounded, draws, moved
 from longtrek.transduction.tokens import count
 
 Cells = list[list[str]]
+GAP = "\n\n"  # between a table and the orders asked for; a cell that ends in a hyphen shares a token with it
 MOST_ALIKE = 1000  # labels 0 to 999 are one token each
 
 
@@ -79,7 +80,7 @@ def alike_tokens(size: int, cell: str) -> int:
 def _orders(rows: list[int], columns: list[int]) -> str:
     row_order = ",".join(f"[R{i}]" for i in rows)
     column_order = ",".join(f"[C{j}]" for j in columns)
-    return f"New row order: {row_order}\nNew column order: {column_order}\n\n"
+    return f"New row order: {row_order}\nNew column order: {column_order}"
 
 
 def sized(spec: DocumentSpec, head_tokens: int, cost: Callable[[int], int]) -> int:
@@ -93,19 +94,20 @@ def sized(spec: DocumentSpec, head_tokens: int, cost: Callable[[int], int]) -> i
 def permute(specs: list[DocumentSpec], key: Key, heads: dict[str, Prompt]) -> list[Rendered]:
     """Build the documents of some of the four shares over the same grid, the largest that fits.
 
-    A prompt's tokens do not depend on the orders asked for: each list holds the same labels, and every label is
-    the same three pieces. So one count serves the four shares.
+    The table comes first, so that the four prompts share it as their beginning and an engine reads it once. A
+    prompt's tokens do not depend on the orders asked for: each list holds the same labels, and every label is the
+    same three pieces. So one count serves the four shares.
     """
     head, draw = heads[specs[0].format].head, functools.partial(PERMUTED[specs[0].format], key)
     alike = specs[0].format == "permute_homogeneous"
 
     @functools.cache
-    def table_tokens(size: int) -> int:
+    def table_tokens(size: int, after: str) -> int:
         plain = list(range(size))
-        return alike_tokens(size, "1000") if alike else count(csv(draw(size), plain, plain))
+        return alike_tokens(size, "1000") + count(after) if alike else count(csv(draw(size), plain, plain) + after)
 
     def cost(size: int) -> int:
-        return count(_orders(list(range(size)), list(range(size)))) + table_tokens(size)
+        return table_tokens(size, GAP) + count(_orders(list(range(size)), list(range(size))))
 
     size = sized(specs[0], count(head), cost)
     cells, plain = draw(size), list(range(size))
@@ -116,7 +118,7 @@ def permute(specs: list[DocumentSpec], key: Key, heads: dict[str, Prompt]) -> li
         rows = moved((*key, share, "rows"), size, positions)
         columns = moved((*key, share, "columns"), size, positions)
         expected = csv(cells, rows, columns)
-        expected_tokens = table_tokens(size) if alike else count(expected)
-        prompt = head + _orders(rows, columns) + table
+        expected_tokens = table_tokens(size, "") if alike else count(expected)
+        prompt = head + table + GAP + _orders(rows, columns)
         found.append(Rendered(prompt, expected, size**2, prompt_tokens, expected_tokens))
     return found
