@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 
 from longtrek.files import write_jsonl
 from longtrek.scitrek.prompts import request_id
-from longtrek.scitrek.questions import GrammarWriter, databases, write
-from longtrek.scitrek.round_trip import Engines
+from longtrek.scitrek.questions.make import GrammarWriter, databases, write
+from longtrek.scitrek.questions.round_trip import Engines
 from longtrek.scitrek.scores import score_rows, write_scores
 
 SUBJECTS = ("biology", "computer_science", "economics", "Ecology")

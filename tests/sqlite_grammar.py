@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Callable
 from random import Random
 
-from longtrek.scitrek.database import SCHEMA, Database, Row
+from longtrek.scitrek.sql.database import SCHEMA, Database, Row
 
 NAMES = ("O'Hagan", "John W. Fisher, III", "Ann % Lee", "李明", "wei chen", "Wei Chen", "É Dupont", "é dupont", None)
 TITLES = (

@@ -21,8 +21,8 @@ from longtrek.scitrek.baseline import (
     parsed,
     sandboxed,
 )
-from longtrek.scitrek.database import Database, database_of
-from longtrek.scitrek.sandbox import Sandbox
+from longtrek.scitrek.sql.database import Database, database_of
+from longtrek.scitrek.sql.sandbox import Sandbox
 
 
 def words(text: str) -> int:

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, Engine, database_from, database_of, perturbed, title_words
-from longtrek.scitrek.literals import Refused, instantiate
-from longtrek.scitrek.order import Order, equivalent, order_of
-from longtrek.scitrek.query import run
-from longtrek.scitrek.query_command import query
-from longtrek.scitrek.sandbox import Sandbox
+from longtrek.scitrek.sql.commands import query
+from longtrek.scitrek.sql.database import Database, Engine, database_from, database_of, perturbed, title_words
+from longtrek.scitrek.sql.literals import Refused, instantiate
+from longtrek.scitrek.sql.order import Order, equivalent, order_of
+from longtrek.scitrek.sql.query import run
+from longtrek.scitrek.sql.sandbox import Sandbox
 from sqlite_grammar import JOINS, Grammar, random_database, sqlite_of
 
 CASES = Path(__file__).parent.parent.parent / "shared" / "scitrek" / "sql_cases.jsonl"

@@ -12,16 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek import questions, splits
-from longtrek.scitrek.database import Database, database_from, perturbed
-from longtrek.scitrek.grammar_parser import read_question
-from longtrek.scitrek.grammar_writer import write_question
-from longtrek.scitrek.model_writer import Job, Message, ModelWriter, filled, named, prompts
-from longtrek.scitrek.questions import GrammarWriter
-from longtrek.scitrek.round_trip import FAILED, LUCKY, PASSED, Verdict, check, tally
-from longtrek.scitrek.sandbox import Sandbox
-from longtrek.scitrek.template_values import instantiate
-from longtrek.scitrek.templates import Template, templates
+from longtrek.scitrek.questions import make as questions
+from longtrek.scitrek.questions import splits
+from longtrek.scitrek.questions.grammar_parser import read_question
+from longtrek.scitrek.questions.grammar_writer import write_question
+from longtrek.scitrek.questions.make import GrammarWriter
+from longtrek.scitrek.questions.model_writer import Job, Message, ModelWriter, filled, named, prompts
+from longtrek.scitrek.questions.round_trip import FAILED, LUCKY, PASSED, Verdict, check, tally
+from longtrek.scitrek.questions.templates import Template, templates
+from longtrek.scitrek.questions.values import instantiate
+from longtrek.scitrek.sql.database import Database, database_from, perturbed
+from longtrek.scitrek.sql.sandbox import Sandbox
 from scitrek_databases import ODD_NAMES, connect, handed_databases, tables
 
 HANDED = handed_databases(4)

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from longtrek.scitrek.database import Database, database_of
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.query import run
-from longtrek.scitrek.sandbox import Limits, Sandbox
+from longtrek.scitrek.sql.database import Database, database_of
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.query import run
+from longtrek.scitrek.sql.sandbox import Limits, Sandbox
 
 SECRET = "/etc/passwd"
 DATABASE = Database(

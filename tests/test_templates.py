@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.operators import OPERATORS, operator_distribution
-from longtrek.scitrek.template_values import instantiate
-from longtrek.scitrek.templates import PLACEHOLDER, RELATIONAL, Template, draw, template, templates
+from longtrek.scitrek.questions.templates import PLACEHOLDER, RELATIONAL, Template, draw, template, templates
+from longtrek.scitrek.questions.values import instantiate
+from longtrek.scitrek.sql.operators import OPERATORS, operator_distribution
 from scitrek_databases import TABLES, connect, handed_databases, tables
 
 TOPICS = ("author_count", "author_list", "reference_count", "title_word_count", "title_list")

@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, Engine, database_from
-from longtrek.scitrek.literals import instantiate
-from longtrek.scitrek.query import run
-from longtrek.scitrek.template_values import instantiate as with_own_values
-from longtrek.scitrek.templates import PLACEHOLDER, Template, templates
+from longtrek.scitrek.questions.templates import PLACEHOLDER, Template, templates
+from longtrek.scitrek.questions.values import instantiate as with_own_values
+from longtrek.scitrek.sql.database import Database, Engine, database_from
+from longtrek.scitrek.sql.literals import instantiate
+from longtrek.scitrek.sql.query import run
 from sqlite_grammar import NAMES, TITLES, random_database, sqlite_of
 
 CASES = Path(__file__).parent.parent.parent / "shared" / "scitrek" / "sql_cases.jsonl"

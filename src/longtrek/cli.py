@@ -63,7 +63,7 @@ LONGTREK = Verbs(
         "corpus": "longtrek.corpus.commands:corpus",
         "collections": "longtrek.corpus.commands:collections",
         "questions": "longtrek.scitrek.commands:questions",
-        "query": "longtrek.scitrek.query_command:query",
+        "query": "longtrek.scitrek.sql.commands:query",
         "weights": "longtrek.answers.commands:weights",
         "answers": "longtrek.answers.commands:answers",
         "baseline": "longtrek.scitrek.commands:baseline",

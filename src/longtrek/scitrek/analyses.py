@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.operators import OPERATORS, operator_distribution
+from longtrek.scitrek.sql.operators import OPERATORS, operator_distribution
 
 Row = Mapping[str, Any]
 Rule = Literal["paper", "strict"]

@@ -14,9 +14,9 @@ from typing import Any
 
 from longtrek.answers.completer import RequestFailed
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, database_of
 from longtrek.scitrek.prompts import FOLDER, prompt
-from longtrek.scitrek.sandbox import Sandbox
+from longtrek.scitrek.sql.database import Database, database_of
+from longtrek.scitrek.sql.sandbox import Sandbox
 from longtrek.transduction.stream import draws
 
 CHUNK_TOKENS = 16 * 1024

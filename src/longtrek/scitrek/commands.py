@@ -36,7 +36,7 @@ def questions(config_path: Path, writer: str | None) -> None:
     the authors' released dataset, its questions are taken as they are.
     """
     from longtrek.files import write_jsonl
-    from longtrek.scitrek.splits import counts, split
+    from longtrek.scitrek.questions.splits import counts, split
     from longtrek.scitrek.study import write_questions
 
     config, study = _study(config_path)
@@ -68,10 +68,10 @@ def _released(path: Path, folder: Path) -> str:
 
 
 def _written(config: "Config", study: "Study", writer: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    from longtrek.scitrek import questions as scitrek
-    from longtrek.scitrek.model_writer import ModelWriter
-    from longtrek.scitrek.round_trip import Engines
-    from longtrek.scitrek.sandbox import Sandbox
+    from longtrek.scitrek.questions import make as scitrek
+    from longtrek.scitrek.questions.model_writer import ModelWriter
+    from longtrek.scitrek.questions.round_trip import Engines
+    from longtrek.scitrek.sql.sandbox import Sandbox
 
     settings = study.settings
     collections = list(study.collections.values())
@@ -135,8 +135,8 @@ def baseline(config_path: Path) -> None:
     """
     from longtrek.files import write_jsonl
     from longtrek.scitrek.baseline import sandboxed
-    from longtrek.scitrek.sandbox import Sandbox
     from longtrek.scitrek.scores import score_rows, write_scores
+    from longtrek.scitrek.sql.sandbox import Sandbox
 
     config, study = _study(config_path)
     settings = study.settings.baseline

@@ -18,10 +18,10 @@ from longtrek.errors import LongtrekError
 from longtrek.files import atomic
 from longtrek.scitrek import contexts
 from longtrek.scitrek.contexts import Window, WindowDecision
-from longtrek.scitrek.database import Database
 from longtrek.scitrek.prompts import question_requests, split_request_id
-from longtrek.scitrek.questions import databases
+from longtrek.scitrek.questions.make import databases
 from longtrek.scitrek.released import read_rows, released_requests
+from longtrek.scitrek.sql.database import Database
 from longtrek.transduction.stream import permutation
 
 Row = Mapping[str, Any]

@@ -11,7 +11,7 @@ from longtrek.analysis import published
 from longtrek.analysis.panels import write_footer
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.style import FAINT, INK, WIDTH
-from longtrek.scitrek.templates import templates
+from longtrek.scitrek.questions.templates import templates
 
 READS = ("collections", "questions")
 CAPTION = (

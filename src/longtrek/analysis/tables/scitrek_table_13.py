@@ -3,7 +3,7 @@
 from longtrek.analysis import published
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.typeset import Table
-from longtrek.scitrek.database import INTEGER, SCHEMA
+from longtrek.scitrek.sql.database import INTEGER, SCHEMA
 
 READS = ()
 CAPTION = "The tables of a collection's database, which queries are written for and answered from."

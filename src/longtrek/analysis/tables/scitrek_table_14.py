@@ -4,7 +4,7 @@ from longtrek.analysis import published
 from longtrek.analysis.scitrek_cells import NONE, by_row, notes_on, theirs
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.typeset import Table
-from longtrek.scitrek.operators import OPERATORS, operator_distribution
+from longtrek.scitrek.sql.operators import OPERATORS, operator_distribution
 
 READS = ("questions",)
 CAPTION = (

@@ -4,8 +4,8 @@ from longtrek.analysis import published
 from longtrek.analysis.scitrek_cells import by_row
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.typeset import Table
-from longtrek.scitrek.operators import operator_distribution
-from longtrek.scitrek.templates import templates
+from longtrek.scitrek.questions.templates import templates
+from longtrek.scitrek.sql.operators import operator_distribution
 
 READS = ()
 CAPTION = (

@@ -7,7 +7,7 @@ from longtrek.analysis.scitrek_cells import theirs
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.scitrek_words import SKILLS
 from longtrek.analysis.typeset import Table
-from longtrek.scitrek.templates import templates
+from longtrek.scitrek.questions.templates import templates
 
 READS = ()
 CAPTION = "SQL templates by the skill that they test, counted from this kit's templates, with the first of each skill."

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import duckdb
 
-from longtrek.scitrek.database import Database, Engine, Row, Value
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.sql import Translation, translate
+from longtrek.scitrek.sql.database import Database, Engine, Row, Value
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.translate import Translation, translate
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from longtrek.scitrek.literals import Refused, Shape, shape_of
-from longtrek.scitrek.selects import Selects
+from longtrek.scitrek.sql.literals import Refused, Shape, shape_of
+from longtrek.scitrek.sql.selects import Selects
 
 _PLACE = re.compile(r"\$(\d+)")
 

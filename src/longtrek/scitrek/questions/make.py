@@ -10,15 +10,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, database_of, perturbed
-from longtrek.scitrek.grammar_parser import read_question
-from longtrek.scitrek.grammar_writer import write_question
-from longtrek.scitrek.model_writer import Job, Written
-from longtrek.scitrek.order import order_of
-from longtrek.scitrek.query import Result, shown
-from longtrek.scitrek.round_trip import FAILED, Execute, Verdict, check, same_text
-from longtrek.scitrek.template_values import NoValue, instantiate
-from longtrek.scitrek.templates import Template, draw
+from longtrek.scitrek.questions.grammar_parser import read_question
+from longtrek.scitrek.questions.grammar_writer import write_question
+from longtrek.scitrek.questions.model_writer import Job, Written
+from longtrek.scitrek.questions.round_trip import FAILED, Execute, Verdict, check, same_text
+from longtrek.scitrek.questions.templates import Template, draw
+from longtrek.scitrek.questions.values import NoValue, instantiate
+from longtrek.scitrek.sql.database import Database, database_of, perturbed
+from longtrek.scitrek.sql.order import order_of
+from longtrek.scitrek.sql.query import Result, shown
 from longtrek.transduction.stream import draws
 
 Row = Mapping[str, Any]

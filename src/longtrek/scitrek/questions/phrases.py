@@ -19,7 +19,7 @@ QUOTED = re.compile(r"“((?:[^”]|””)*)”(?!”)", re.DOTALL)
 @functools.cache
 def lexicon() -> dict[str, Any]:
     """The phrases, as `phrases.yaml` has them."""
-    text = resources.files("longtrek.scitrek").joinpath("phrases.yaml").read_text(encoding="utf-8")
+    text = resources.files("longtrek.scitrek.questions").joinpath("phrases.yaml").read_text(encoding="utf-8")
     data: dict[str, Any] = yaml.safe_load(text)
     return data
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from longtrek.scitrek.database import SCHEMA
-from longtrek.scitrek.expressions import only
-from longtrek.scitrek.join_order import Nested, nested
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.relations import Relation
-from longtrek.scitrek.scope import Piece, Scope, Source, folded
+from longtrek.scitrek.sql.database import SCHEMA
+from longtrek.scitrek.sql.expressions import only
+from longtrek.scitrek.sql.join_order import Nested, nested
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.relations import Relation
+from longtrek.scitrek.sql.scope import Piece, Scope, Source, folded
 
 # Beyond these, planning alone can take longer than any time limit; no question of the paper comes near them.
 _MOST_JOINED, _MOST_SOURCES = 6, 24

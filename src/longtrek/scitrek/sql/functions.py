@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlglot import exp
 
-from longtrek.scitrek.expressions import Expressions, ascii_folded, common, compared, number, only, text_of, value
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
+from longtrek.scitrek.sql.expressions import Expressions, ascii_folded, common, compared, number, only, text_of, value
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.scope import INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
 
 AGGREGATES = (exp.Count, exp.Sum, exp.Avg, exp.Min, exp.Max, exp.GroupConcat)
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.grammar_words import Reader, Reading, fixed, listing, number, people, place, text_part
-from longtrek.scitrek.phrases import SLOT, lexicon
+from longtrek.scitrek.questions.grammar_words import Reader, Reading, fixed, listing, number, people, place, text_part
+from longtrek.scitrek.questions.phrases import SLOT, lexicon
 
 Slots = dict[str, str]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek import phrases
-from longtrek.scitrek.phrases import FLIPPED, lexicon
+from longtrek.scitrek.questions import phrases
+from longtrek.scitrek.questions.phrases import FLIPPED, lexicon
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",

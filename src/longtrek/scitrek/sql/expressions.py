@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from sqlglot import exp
 
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import BOOLEAN, INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.scope import BOOLEAN, INTEGER, NULL, REAL, TEXT, Piece, Scope, folded
 
 DUCKDB_TYPES = {INTEGER: "BIGINT", REAL: "DOUBLE", TEXT: "VARCHAR", BOOLEAN: "BOOLEAN", NULL: "BIGINT"}
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
@@ -122,7 +122,7 @@ class Expressions:
     """Translates expressions; every kind of node it has no rule for is refused."""
 
     def __init__(self, queries: Queries) -> None:
-        from longtrek.scitrek.functions import FUNCTIONS
+        from longtrek.scitrek.sql.functions import FUNCTIONS
 
         self.queries = queries
         self._rules: dict[type[exp.Expr], Callable[[Any, Scope], Piece]] = {

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from longtrek.scitrek.expressions import Expressions, only, value
-from longtrek.scitrek.from_clause import CommonTable, From, FromClauses
-from longtrek.scitrek.functions import is_aggregate
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.relations import FIRST, LAST, Relation, aligned, common_kind, distinct, hidden_terms, numbered
-from longtrek.scitrek.scope import Grouping, Piece, Scope, Source, folded
+from longtrek.scitrek.sql.expressions import Expressions, only, value
+from longtrek.scitrek.sql.from_clause import CommonTable, From, FromClauses
+from longtrek.scitrek.sql.functions import is_aggregate
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.relations import FIRST, LAST, Relation, aligned, common_kind, distinct, hidden_terms, numbered
+from longtrek.scitrek.sql.scope import Grouping, Piece, Scope, Source, folded
 
 # Deeper ones, or wider, can take longer to plan than any time limit; no question of the paper comes near them.
 _DEEPEST, _MOST_COLUMNS = 8, 100

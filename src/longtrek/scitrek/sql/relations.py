@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from longtrek.scitrek.expressions import DUCKDB_TYPES, only
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.scope import NULL
+from longtrek.scitrek.sql.expressions import DUCKDB_TYPES, only
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.scope import NULL
 
 FIRST, LAST = "ASC NULLS FIRST", "DESC NULLS LAST"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from longtrek.scitrek.database import Database, Row, Value
-from longtrek.scitrek.query import Result
-from longtrek.scitrek.sandbox import Sandbox
+from longtrek.scitrek.sql.database import Database, Row, Value
+from longtrek.scitrek.sql.query import Result
+from longtrek.scitrek.sql.sandbox import Sandbox
 
 ANY, TIES, TOTAL = "any", "ties", "total"
 

@@ -15,9 +15,9 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import SCHEMA
 from longtrek.scitrek.prompts import Prompt, prompt
-from longtrek.scitrek.round_trip import FAILED, Verdict
+from longtrek.scitrek.questions.round_trip import FAILED, Verdict
+from longtrek.scitrek.sql.database import SCHEMA
 from longtrek.transduction.stream import Key, draws
 
 Message = dict[str, str]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.literals import literal
-from longtrek.scitrek.templates import PLACEHOLDER, Template, dull_words
+from longtrek.scitrek.questions.templates import PLACEHOLDER, Template, dull_words
+from longtrek.scitrek.sql.literals import literal
 from longtrek.transduction.stream import Key, permutation
 
 Tables = Mapping[str, Sequence[Mapping[str, Any]]]

@@ -7,7 +7,7 @@ import sqlglot
 from sqlglot import exp
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.grammar_conditions import (
+from longtrek.scitrek.questions.grammar_conditions import (
     Clause,
     article_clauses,
     member_clauses,
@@ -18,7 +18,7 @@ from longtrek.scitrek.grammar_conditions import (
     unsayable,
     written_by,
 )
-from longtrek.scitrek.phrases import lexicon
+from longtrek.scitrek.questions.phrases import lexicon
 
 _AGGREGATES = {exp.Max: "max", exp.Min: "min", exp.Avg: "avg", exp.Sum: "sum"}
 _NUMBERS = ("author_count", "reference_count", "title_word_count")

@@ -22,7 +22,7 @@ def query(cases: Path, seconds: float, rows: int) -> None:
     the order of a join that SQLite's planner might nest otherwise has a "note" beside it that says so.
     """
     from longtrek.files import read_jsonl
-    from longtrek.scitrek.sandbox import Limits, Sandbox
+    from longtrek.scitrek.sql.sandbox import Limits, Sandbox
 
     failed = False
     with Sandbox(Limits(seconds, rows)) as sandbox:
@@ -35,9 +35,9 @@ def query(cases: Path, seconds: float, rows: int) -> None:
 
 
 def _answered(sandbox: Any, case: Any, where: str) -> dict[str, str | None]:
-    from longtrek.scitrek.database import database_from
-    from longtrek.scitrek.literals import Refused
-    from longtrek.scitrek.order import ANY, order_of
+    from longtrek.scitrek.sql.database import database_from
+    from longtrek.scitrek.sql.literals import Refused
+    from longtrek.scitrek.sql.order import ANY, order_of
 
     if not isinstance(case, dict) or not isinstance(case.get("sql"), str):
         raise LongtrekError(f"{where}: no `sql`; expected an object with `sql` and the three tables")

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from longtrek.scitrek import phrases
-from longtrek.scitrek.literals import literal
-from longtrek.scitrek.phrases import lexicon
+from longtrek.scitrek.questions import phrases
+from longtrek.scitrek.questions.phrases import lexicon
+from longtrek.scitrek.sql.literals import literal
 
 Reading = tuple[str, int]  # SQL, and where the text that gave it ends
 Reader = Callable[[str, int], Iterator[Reading]]

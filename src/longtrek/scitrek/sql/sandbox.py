@@ -15,9 +15,9 @@ from typing import Self
 
 import duckdb
 
-from longtrek.scitrek.database import Database, Engine
-from longtrek.scitrek.literals import Refused
-from longtrek.scitrek.query import Result, run
+from longtrek.scitrek.sql.database import Database, Engine
+from longtrek.scitrek.sql.literals import Refused
+from longtrek.scitrek.sql.query import Result, run
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from longtrek.scitrek.relations import FIRST
-from longtrek.scitrek.scope import Source, folded
+from longtrek.scitrek.sql.relations import FIRST
+from longtrek.scitrek.sql.scope import Source, folded
 
 # SQLite's guesses, as ten times the binary logarithm of the rows left: a quarter for `=`, half for `=` -1, 0 or 1.
 _EQUAL, _SMALL, _OTHER = 20, 10, 1

@@ -36,7 +36,7 @@ class Template:
 
 @functools.cache
 def _data() -> dict[str, Any]:
-    text = resources.files("longtrek.scitrek").joinpath("templates.yaml").read_text(encoding="utf-8")
+    text = resources.files("longtrek.scitrek.questions").joinpath("templates.yaml").read_text(encoding="utf-8")
     data: dict[str, Any] = yaml.safe_load(text)
     return data
 

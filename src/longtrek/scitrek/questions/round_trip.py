@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.database import Database, Engine
-from longtrek.scitrek.order import agree
-from longtrek.scitrek.query import Result, run
+from longtrek.scitrek.sql.database import Database, Engine
+from longtrek.scitrek.sql.order import agree
+from longtrek.scitrek.sql.query import Result, run
 
 PASSED, LUCKY, FAILED = "passed", "lucky", "failed"
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from longtrek.scitrek.literals import Refused
+from longtrek.scitrek.sql.literals import Refused
 
 INTEGER, REAL, TEXT, BOOLEAN, NULL = "integer", "real", "text", "boolean", "null"
 
