@@ -32,7 +32,7 @@ check: $(KIT)/ready ## Lint, format and types
 	snakefmt --check Snakefile rules
 	snakemake --lint --configfile config/quick.yaml
 
-bench: $(KIT)/ready ## Measure generation and scoring on this machine
+bench: $(KIT)/ready ## Measure generation, scoring and queries on this machine
 	for file in benchmarks/*.py; do python $$file || exit 1; done
 
 # PyTorch's CPU build is not in the registry: uv must be told of the folder or page where pip is configured to find it.
