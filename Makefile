@@ -23,7 +23,7 @@ reproduce: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Rebuild everything
 	  || { status=$$?; [ $$status = 75 ] && echo "make: another run is going on in this folder; wait for it or stop it" >&2; exit $$status; }
 
 test: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Run the tests
-	python -m pytest
+	python -m pytest --numprocesses 2 --dist loadfile
 
 check: $(KIT)/ready ## Lint, format and types
 	ruff check .

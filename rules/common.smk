@@ -10,6 +10,8 @@ from longtrek.answers.model import load_model
 from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json
 from longtrek.paths import source_digest
+from longtrek.transduction.build import check_budget
+from longtrek.transduction.prompts import read_prompts
 
 if len(workflow.configfiles) > 1 or workflow.config_settings.config:
     raise WorkflowError(
@@ -21,6 +23,9 @@ CONFIG_FILE = os.path.relpath(workflow.configfiles[0])
 try:
     CONFIG = run_config.load(Path(CONFIG_FILE))
     MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.model_names}
+    prompts = read_prompts(CONFIG.transduction.prompts)
+    if CONFIG.transduction.horizons[0] < 4096:  # the papers' smallest tier, which is known to hold every cell
+        check_budget(CONFIG.transduction.horizons[0], CONFIG.transduction.seed, prompts)
 except LongtrekError as error:
     raise WorkflowError(str(error))
 RESULTS = CONFIG.results

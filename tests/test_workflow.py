@@ -7,13 +7,16 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from conftest import Run
 from longtrek.analysis.artifacts import FIGURES, TABLES
+from longtrek.files import write_jsonl
 from longtrek.paths import ROOT
 from serving import serving
+from test_scitrek_scores import WITH_PROMPTS
 
 FULL = ROOT / "config" / "config.yaml"
 
@@ -106,6 +109,26 @@ def test_a_run_that_is_killed_among_its_answers_goes_on_from_there(tmp_path: Pat
     assert 4 <= kept.count(b"\n") < 12 == store.read_bytes().count(b"\n")
     assert len(prompts) - asked_before == 12 - kept.count(b"\n")
     assert len(set(prompts)) == 12
+
+
+def test_the_authors_released_questions_are_asked_and_scored(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.add_model("solver-a")
+    write_jsonl(tmp_path / "released.jsonl", [WITH_PROMPTS])
+    quick = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())["scitrek"]
+    run.config["scitrek"] = quick | {
+        "released": "released.jsonl",
+        "corpus": str(ROOT / "config" / quick["corpus"]),
+        "prompts": str(ROOT / "config" / quick["prompts"]),
+        "questions": quick["questions"] | {"model_writer": None},
+        "ask": quick["ask"] | {"settings": [{"context": "tables", "level": "1M"}], "samples": 2},
+        "baseline": None,
+        "models": ["solver-a"],
+    }
+    run.snakemake()
+    (row,) = pq.read_table(tmp_path / "results" / "scores" / "solver-a" / "scitrek.parquet").to_pylist()
+    assert (row["text"], row["asked"], row["paper_exact_match"]) == ("Which titles, fewest references first?", 2, 1.0)
+    assert "fetch_articles" not in run.planned()
 
 
 @pytest.fixture(scope="module")

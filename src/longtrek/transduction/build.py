@@ -17,7 +17,7 @@ from longtrek.errors import LongtrekError
 from longtrek.files import atomic
 from longtrek.transduction.documents import Document, documents_of
 from longtrek.transduction.frozen import Built, line_digest
-from longtrek.transduction.grid import DocumentSpec, groups
+from longtrek.transduction.grid import DocumentSpec, grid, groups
 from longtrek.transduction.prompts import Prompts
 from longtrek.transduction.tokens import count, encoding
 
@@ -83,6 +83,16 @@ def _recount(document: Document) -> None:
                 f"{document['id']}: {tokens} is {document[tokens]}, but the whole text has {whole} cl100k_base "
                 "tokens; the counting by parts is wrong for this prompt or word list"
             )
+
+
+def check_budget(horizon: int, seed: int, prompts: Prompts) -> None:
+    """Build one sample of a tier and throw it away, so that a budget that is too small is known before a run starts.
+
+    Raises:
+        LongtrekError: the budget cannot hold one record, or the smallest table, of some cell.
+    """
+    for specs in groups(grid().specs(horizon, 1)):
+        documents_of(specs, seed, prompts)
 
 
 @contextlib.contextmanager
