@@ -201,4 +201,4 @@ def write_questions(path: Path, rows: Sequence[Row]) -> None:
     """Write `questions.parquet`; equal rows give equal bytes."""
     table = pa.Table.from_pylist([dict(row) for row in rows], schema=QUESTIONS)
     with atomic(path) as stream:
-        pq.writeread_table(table, stream, compression="zstd", compression_level=3, version="2.6")
+        pq.write_table(table, stream, compression="zstd", compression_level=3, version="2.6")
