@@ -43,6 +43,12 @@ rule convert_articles:
         "longtrek convert --corpus {CORPUS} --snapshot {params.snapshot} --out {params.folder} 2> {log}"
 
 
+def lengths():
+    """The options that say which articles are kept, where the config says another thing than the corpus file."""
+    kept = CONFIG.scitrek.tokens
+    return f"--fewest {kept['fewest']} --most {kept['most']}" if kept else ""
+
+
 rule tabulate_articles:
     """Articles and citations as tables, metadata corrected and held against the text."""
     input:
@@ -61,9 +67,10 @@ rule tabulate_articles:
         snapshot=subpath(input.snapshot, parent=True),
         converted=subpath(input.conversion, parent=True),
         folder=subpath(output.articles, parent=True),
+        lengths=lengths(),
         source=source_digest("corpus"),
     message:
         "Making the tables of articles and citations"
     shell:
         "longtrek corpus --corpus {CORPUS} --snapshot {params.snapshot} --converted {params.converted}"
-        " --out {params.folder} 2> {log}"
+        " --out {params.folder} {params.lengths} 2> {log}"

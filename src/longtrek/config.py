@@ -84,6 +84,7 @@ class Scitrek:
     released: Path | None
     corpus: Path
     subset: str
+    tokens: Mapping[str, int] | None
     prompts: Path
     collections: Mapping[str, Any]
     per_collection: int
@@ -188,6 +189,7 @@ def _scitrek(content: Mapping[str, Any], here: Path) -> Scitrek:
         released=here / content["released"] if content["released"] else None,
         corpus=here / content["corpus"],
         subset=content["subset"],
+        tokens=content["tokens"],
         prompts=here / content["prompts"],
         collections=content["collections"],
         per_collection=questions["per_collection"],

@@ -106,7 +106,11 @@ def convert(corpus_file: Path, snapshot_folder: Path, out: Path, layout: str | N
 @click.option("--snapshot", "snapshot_folder", type=PATH, required=True, help="The snapshot's folder.")
 @click.option("--converted", type=PATH, required=True, help="The folder that `longtrek convert` wrote.")
 @click.option("--out", type=PATH, required=True, help="Folder for the tables, markdown/ and the reports.")
-def corpus(corpus_file: Path, snapshot_folder: Path, converted: Path, out: Path) -> None:
+@click.option("--fewest", type=click.IntRange(0), help="Fewest tokens of an article  [default: the corpus file's]")
+@click.option("--most", type=click.IntRange(1), help="Most tokens of an article  [default: the corpus file's]")
+def corpus(
+    corpus_file: Path, snapshot_folder: Path, converted: Path, out: Path, fewest: int | None, most: int | None
+) -> None:
     """Make the corpus's tables: articles.parquet, citations.parquet and markdown/<id>.md.
 
     Corrections of the metadata are applied last and recorded (corrections.jsonl); title, ordered authors and reference
@@ -123,7 +127,10 @@ def corpus(corpus_file: Path, snapshot_folder: Path, converted: Path, out: Path)
         snapshot.read(snapshot_folder),
         list(read_jsonl(converted / "conversion.jsonl")),
         converted,
-        (settings["tokens"]["fewest"], settings["tokens"]["most"]),
+        (
+            settings["tokens"]["fewest"] if fewest is None else fewest,
+            settings["tokens"]["most"] if most is None else most,
+        ),
         corrections,
     )
     tables.write(built, out, converted)
