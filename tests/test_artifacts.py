@@ -103,17 +103,6 @@ def test_the_average_lies_in_its_interval_and_the_interval_among_the_scores(cell
     assert min(flat) - 1e-8 <= average <= max(flat) + 1e-8
 
 
-@given(st.integers(1, 5000), st.data())
-def test_every_record_has_one_of_twenty_bins_in_order(records: int, data: st.DataObject) -> None:
-    record = data.draw(st.integers(0, records - 1))
-    place = statistics.position_bin(record, records)
-    assert 0 <= place < statistics.BINS
-    assert place == min(19, int(20 * record / records + 1e-12))
-    assert statistics.position_bin(0, records) == 0
-    if records >= 20:
-        assert {statistics.position_bin(number, records) for number in range(records)} == set(range(20))
-
-
 def test_bins_without_a_record_of_a_short_document_are_left_out_of_the_mean() -> None:
     documents = [scored(0.5, id="long"), scored(0.5, id="short", sample=1)]
     bins = {"long": [0.0] * 20, "short": [1.0, None] * 10}
@@ -416,7 +405,7 @@ def test_position_curves_are_the_records_means(scores: Path) -> None:
     marks = [row["paper_correct"] for row in rows if row["document"] == document.id]
     by_bin: list[list[bool]] = [[] for _ in range(20)]
     for record, mark in enumerate(marks):
-        by_bin[statistics.position_bin(record, RECORD_COUNT)].append(mark)
+        by_bin[int(20 * record / RECORD_COUNT)].append(mark)
     assert bins == [sum(found) / len(found) for found in by_bin]
 
 

@@ -20,7 +20,8 @@ from longtrek.analysis.figures import scitrek_figure_1 as figure_1
 from longtrek.analysis.figures import scitrek_figure_2 as figure_2
 from longtrek.analysis.figures import scitrek_figure_3 as figure_3
 from longtrek.analysis.published import Published
-from longtrek.analysis.scitrek_run import SciTrekRun, entries, read, setting_of
+from longtrek.analysis.run import entries
+from longtrek.analysis.scitrek_run import SciTrekRun, read, setting_of
 from longtrek.analysis.style import looks, page
 from longtrek.analysis.tables import scitrek_table_10 as table_10
 from longtrek.errors import LongtrekError

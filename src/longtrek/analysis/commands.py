@@ -1,6 +1,7 @@
 """`longtrek figure`, `longtrek table`, `longtrek show`."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,25 @@ from longtrek.paths import shipped
 if TYPE_CHECKING:
     from longtrek.analysis.run import Run
     from longtrek.analysis.scitrek_run import SciTrekRun
+    from longtrek.config import Config
 
 RULE = click.Choice(["paper", "strict"])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What the command line says instead of the config; None and no models where it says nothing."""
+
+    results: Path | None
+    scores: Path | None
+    rule: str | None
+    kind: str | None
+    models: tuple[str, ...]
+
+    @property
+    def found(self) -> Path | None:
+        """The folder of scores that is named, of which all models are shown."""
+        return self.scores or (self.results / "scores" if self.results else None)
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
@@ -54,7 +72,7 @@ def figure(name: str, out: Path | None, config: Path, **options: Any) -> None:
     """
     from longtrek.analysis.artifacts import FIGURES, write_figure
 
-    _write(FIGURES, write_figure, name, config, out, "figures", options)
+    _write(FIGURES, write_figure, name, config, out, "figures", Chosen(**options))
 
 
 @click.command()
@@ -67,7 +85,7 @@ def table(name: str, out: Path | None, config: Path, **options: Any) -> None:
     """
     from longtrek.analysis.artifacts import TABLES, write_table
 
-    _write(TABLES, write_table, name, config, out, "tables", options)
+    _write(TABLES, write_table, name, config, out, "tables", Chosen(**options))
 
 
 @click.command()
@@ -91,7 +109,7 @@ def _write(
     config: Path,
     out: Path | None,
     folder: str,
-    options: dict[str, Any],
+    chosen: Chosen,
 ) -> None:
     from longtrek.analysis.artifacts import paper, reads
     from longtrek.config import load
@@ -103,30 +121,21 @@ def _write(
     wanted = names if name == "all" else [name]
     kinds = {each: {kind for one in wanted if paper(one) == each for kind in reads(one)} for each in map(paper, wanted)}
     make = {"transduction": _transduction_run, "scitrek": _scitrek_run}
-    runs = {each: make[each](settings, kinds[each], **options) for each in kinds}
+    runs = {each: make[each](settings, kinds[each], chosen) for each in kinds}
     for one in wanted:
         for path in write(one, runs[paper(one)], out or settings.results / folder):
             click.echo(path)
 
 
-def _transduction_run(
-    settings: Any,
-    kinds: set[str],
-    results: Path | None,
-    scores: Path | None,
-    rule: str | None,
-    kind: str | None,
-    models: tuple[str, ...],
-) -> "Run":
+def _transduction_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "Run":
     from longtrek.analysis.run import Run, entry_labels, read_documents
 
     part = settings.transduction
-    scores = scores or (results / "scores" if results else None)
-    models = models or (() if scores else part.models)
-    scores = scores or settings.results / "scores"
-    rule = rule or settings.rule
+    models = chosen.models or (() if chosen.found else part.models)
+    scores = chosen.found or settings.results / "scores"
+    rule = chosen.rule or settings.rule
     return Run(
-        kind=kind or settings.run,
+        kind=chosen.kind or settings.run,
         rule=rule,
         scores=scores,
         published=settings.published,
@@ -139,29 +148,21 @@ def _transduction_run(
     )
 
 
-def _scitrek_run(
-    settings: Any,
-    kinds: set[str],
-    results: Path | None,
-    scores: Path | None,
-    rule: str | None,
-    kind: str | None,
-    models: tuple[str, ...],
-) -> "SciTrekRun":
-    from longtrek.analysis.scitrek_run import SciTrekRun, entries, models_there, read
+def _scitrek_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "SciTrekRun":
+    from longtrek.analysis.run import entries
+    from longtrek.analysis.scitrek_run import SciTrekRun, models_there, read
 
     part = settings.scitrek
-    given = bool(results or scores)
-    shown = models or (None if given else part.models if part else ())
-    baseline = part.baseline.model if part and part.baseline and not models else None
-    whole = not given and part is not None
-    found = read(results or settings.results, kinds, shown, baseline, scores, whole)
+    shown = chosen.models or (None if chosen.found else part.models if part else ())
+    baseline = part.baseline.model if part and part.baseline and not chosen.models else None
+    whole = not chosen.found and part is not None
+    found = read(chosen.results or settings.results, kinds, shown, baseline, chosen.scores, whole)
     return SciTrekRun(
-        kind=kind or settings.run,
-        rule="strict" if (rule or settings.rule) == "strict" else "paper",
+        kind=chosen.kind or settings.run,
+        rule="strict" if (chosen.rule or settings.rule) == "strict" else "paper",
         published=settings.published,
         entries=entries(settings.models),
-        asked=models_there(scores or (results or settings.results) / "scores") if shown is None else tuple(shown),
+        asked=models_there(chosen.found or settings.results / "scores") if shown is None else tuple(shown),
         prompts=part.prompts if part else None,
         **found,
     )

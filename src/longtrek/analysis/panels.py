@@ -18,7 +18,7 @@ from longtrek.analysis.style import CHECK, FAINT, INK, PALE, WIDTH, Look, check_
 NOTE_SIZE = 6.0
 NOTE_WIDTH = 143
 LINE_HEIGHT = 0.115
-LEGEND_ROW = 0.17
+LEGEND_TOP, LEGEND_ROW = 0.27, 0.17
 LEFT, BETWEEN, RIGHT = 0.52, 0.42, 0.13  # inches; placed by hand: a layout solver differs in its last bits
 LEGEND_KEY, LEGEND_CHARACTER = 0.47, 0.057  # inches: a key with its gaps, and a letter of 7 points
 
@@ -35,10 +35,8 @@ def sheet(
     """
     look = looks(_models(panels))
     handles = _legend(run, panels, look)
-    per_row = legend_columns([str(handle.get_label()) for handle in handles])
-    legend_height = LEGEND_ROW * -(-len(handles) // per_row) if handles else 0
     lines = footer(run, _documents(panels), [*notes, *_remarks(run, panels)])
-    head, foot = 0.27 + legend_height, 0.1 + LINE_HEIGHT * len(lines)
+    head, foot = LEGEND_TOP + legend_height(handles), 0.1 + LINE_HEIGHT * len(lines)
     rows = [panels[start : start + columns] for start in range(0, len(panels), columns)]
     heights = [max(map(_above, row)) + panel_height + max(map(_below, row)) for row in rows]
     height = head + sum(heights) + foot
@@ -51,11 +49,7 @@ def sheet(
             axes = figure.add_axes((left / WIDTH, bottom / height, width / WIDTH, panel_height / height))
             draw_panel(axes, panel, look, first_column=column == 0)
     figure.text(0.012, 1 - 0.16 / height, title, size=9, weight="bold", va="center")
-    anchor = (0.008, 1 - 0.27 / height)
-    figure.legend(
-        handles=handles, loc="upper left", ncols=per_row, bbox_to_anchor=anchor, borderaxespad=0, borderpad=0.2,
-        columnspacing=1.4, handlelength=2.4,
-    )  # fmt: skip
+    write_legend(figure, handles)
     write_footer(figure, lines)
     return figure
 
@@ -220,8 +214,23 @@ def _legend(run: Run, panels: Sequence[Panel], look: Mapping[str, Look]) -> list
     return handles
 
 
-def legend_columns(labels: Sequence[str]) -> int:
+def legend_height(handles: Sequence[Artist]) -> float:
+    """Inches that a legend's rows need."""
+    return LEGEND_ROW * -(-len(handles) // _legend_columns(handles)) if handles else 0
+
+
+def write_legend(figure: Figure, handles: Sequence[Artist]) -> None:
+    """Set the legend under the page's title, in as many columns as fit."""
+    anchor = (0.008, 1 - LEGEND_TOP / figure.get_figheight())
+    figure.legend(
+        handles=handles, loc="upper left", ncols=_legend_columns(handles), bbox_to_anchor=anchor, borderaxespad=0,
+        borderpad=0.2, columnspacing=1.4, handlelength=2.4,
+    )  # fmt: skip
+
+
+def _legend_columns(handles: Sequence[Artist]) -> int:
     """The most columns that fit the page; a legend fills its columns one after the other."""
+    labels = [str(handle.get_label()) for handle in handles]
     for columns in range(len(labels), 1, -1):
         rows, longer = divmod(len(labels), columns)
         sizes = [rows + 1] * longer + [rows] * (columns - longer)

@@ -14,9 +14,6 @@ from longtrek.analysis.statistics import BINS, Document
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
 
-RULES = ("paper", "strict")
-MEASURES = ("correct", "copied", "consistent")
-
 
 @dataclass(frozen=True)
 class Run:
@@ -160,10 +157,14 @@ def read_documents(scores: Path, rule: str, models: Sequence[str] = ()) -> tuple
     return tuple(Document(*row) for row in rows)
 
 
+def entries(folder: Path) -> dict[str, dict[str, Any]]:
+    """The model entries of a folder by name, as their files have them."""
+    return {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))}
+
+
 def entry_labels(folder: Path) -> dict[str, str]:
     """The labels that the model entries of a folder state, by model name (the file's name)."""
-    entries = {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))}
-    return {name: entry["label"] for name, entry in entries.items() if "label" in entry}
+    return {name: entry["label"] for name, entry in entries(folder).items() if "label" in entry}
 
 
 def _query(statement: str, values: list[Any], file: Path) -> list[tuple[Any, ...]]:

@@ -9,14 +9,13 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from longtrek.analysis.panels import LINE_HEIGHT, NOTE_WIDTH, legend_columns, write_footer
+from longtrek.analysis.panels import LEGEND_TOP, LINE_HEIGHT, NOTE_WIDTH, legend_height, write_footer, write_legend
 from longtrek.analysis.scitrek_cells import Score, score
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series
 from longtrek.analysis.style import CHECK, FAINT, PALE, WIDTH, Look, check_look, looks
 
 LEFT, RIGHT = 0.52, 0.1
 ABOVE, BELOW = 0.28, 0.36
-LEGEND_ROW = 0.17
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,8 @@ def sheet(panels: Sequence[Panel], title: str, ylabel: str, height: float, parag
     series = [one for one, _ in panels[0].scores]
     look = looks([one.model for one in series if not one.check])
     handles = _legend(series, look)
-    per_row = legend_columns([str(handle.get_label()) for handle in handles])
     lines = [line for text in paragraphs for line in textwrap.wrap(text, NOTE_WIDTH, break_on_hyphens=False)]
-    head = 0.27 + (LEGEND_ROW * -(-len(handles) // per_row) if handles else 0)
+    head = LEGEND_TOP + legend_height(handles)
     foot = 0.1 + LINE_HEIGHT * len(lines)
     each = ABOVE + height + BELOW
     whole = head + each * len(panels) + foot
@@ -65,10 +63,7 @@ def sheet(panels: Sequence[Panel], title: str, ylabel: str, height: float, parag
         _draw(figure.add_axes(box), one, look, ylabel)
     figure.text(0.012, 1 - 0.16 / whole, title, size=9, weight="bold", va="center")
     if handles:
-        figure.legend(
-            handles=handles, loc="upper left", ncols=per_row, bbox_to_anchor=(0.008, 1 - 0.27 / whole),
-            borderaxespad=0, borderpad=0.2, columnspacing=1.4, handlelength=2.4,
-        )  # fmt: skip
+        write_legend(figure, handles)
     write_footer(figure, lines)
     return figure
 

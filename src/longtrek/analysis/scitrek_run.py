@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-import yaml
 
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
@@ -214,8 +213,3 @@ def _rows(path: Path, must: bool) -> list[Row]:
         return list(pq.read_table(path, columns=columns).to_pylist())
     except pa.ArrowException as error:
         raise LongtrekError(f"{path}: {str(error).splitlines()[0]}; expected Parquet of an earlier stage") from None
-
-
-def entries(folder: Path) -> dict[str, dict[str, Any]]:
-    """The model entries of a folder by name, as their files have them."""
-    return {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))}

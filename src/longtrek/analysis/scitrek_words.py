@@ -41,6 +41,8 @@ SUBJECTS = {
     "statistics": "Statistics",
 }
 CONTEXTS = {"full_text": "full-text articles", "tables": "database tables"}
+POST = {"zero-shot": "Zero-shot", "sft": "SFT", "grpo": "GRPO"}
+"""How a model was trained after its release, as Tables 9 and 10 print it."""
 PAPER_LEVELS = LEVELS[1:]
 """The paper's context lengths; `single` is a level of this kit."""
 MEASURES = {"paper": ("exact match", "F1"), "strict": ("correct answers", "F1 of the answers' parts")}

@@ -225,11 +225,6 @@ def position_curve(
     return curve
 
 
-def position_bin(record: int, records: int) -> int:
-    """The bin of an expected record, counted from 0, among a document's records."""
-    return record * BINS // records
-
-
 def wilson(successes: int, trials: int) -> Interval | None:
     """95% Wilson score interval of a proportion; None without trials."""
     if trials == 0:

@@ -4,6 +4,7 @@ from longtrek.analysis import published
 from longtrek.analysis.published import Published
 from longtrek.analysis.scitrek_cells import notes_on, theirs
 from longtrek.analysis.scitrek_run import SciTrekRun
+from longtrek.analysis.scitrek_words import POST
 from longtrek.analysis.typeset import Table
 
 READS = ()
@@ -16,7 +17,6 @@ BENCHMARKS = {
     "loong_academic": "Loong-Academic",
     "loong_financial": "Loong-Financial",
 }
-POST = {"zero-shot": "Zero-shot", "sft": "SFT", "grpo": "GRPO"}
 
 
 def make(run: SciTrekRun) -> Table:

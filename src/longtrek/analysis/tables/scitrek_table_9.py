@@ -4,7 +4,7 @@ from longtrek.analysis import published
 from longtrek.analysis.published import Published
 from longtrek.analysis.scitrek_cells import FOUR, NONE, counted, notes_on, ours, score, theirs
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series, setting_of
-from longtrek.analysis.scitrek_words import MEASURES, SKILLS, nulls_left_out, setting_words, what_was_run
+from longtrek.analysis.scitrek_words import MEASURES, POST, SKILLS, nulls_left_out, setting_words, what_was_run
 from longtrek.analysis.typeset import Table
 
 READS = ("scitrek",)
@@ -21,7 +21,6 @@ COLUMNS = {
     "relational_filtering": "Relational",
     "all": "Overall",
 }
-POST = {"zero-shot": "Zero-shot", "sft": "SFT", "grpo": "GRPO"}
 
 
 def make(run: SciTrekRun) -> Table:
