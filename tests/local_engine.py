@@ -9,6 +9,7 @@ instructions `#name=value …`; every request is appended to the log file as one
 - `cut=N` close the connection after N tokens; `hang=S` send nothing for S seconds; `close=1` close at once
 - `die=1` end the whole server process; `finish=REASON` another finish reason; `think=TEXT` reasoning first
 - `strange=1` the answer holds line separators and quotes; `usage=none` no usage is sent; `poison=1` an error event
+- `event=JSON` one more event, as it stands, before the answer's own; `gzip=1` the stream claims to be gzip
 """
 
 import argparse
@@ -96,7 +97,8 @@ class LocalEngine:
         return True
 
     async def _stream(self, body: dict[str, Any], told: dict[str, str], writer: asyncio.StreamWriter) -> bool:
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        claimed = b"Content-Encoding: gzip\r\n" if "gzip" in told else b""
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + claimed + b"Connection: close\r\n\r\n")
         if told.get("body") == "empty":
             writer.write(b"data: [DONE]\n\n")
             await writer.drain()
@@ -106,6 +108,8 @@ class LocalEngine:
         options = body.get("stream_options", {})
         if "think" in told:
             _event(writer, {"choices": [{"delta": {"reasoning_content": told["think"]}, "finish_reason": None}]})
+        if "event" in told:
+            writer.write(f"data: {told['event']}\n\n".encode())
         for number, word in enumerate(words, 1):
             await asyncio.sleep(float(told.get("delay", self.delay)))
             if int(told.get("cut", -1)) == number:

@@ -19,6 +19,7 @@ from longtrek.answers.client import Client, Door, Outcome
 from longtrek.answers.model import find_model
 from longtrek.answers.request import Request
 from longtrek.answers.retry import retry_after_s
+from longtrek.answers.stream import whole_text
 from longtrek.errors import LongtrekError
 from serving import HASTY, Served, serving
 
@@ -61,6 +62,12 @@ def test_odd_characters_arrive_as_they_were_sent(served: Served) -> None:
     assert outcome.text == 'a"b c\u2028d e\u0085f\x1cg\r\nh \U0001f600'
 
 
+def test_a_character_that_comes_in_two_halves_is_one_again_and_a_lone_half_is_kept_apart(served: Served) -> None:
+    assert whole_text(["a\ud83d", "\ude00b", "\ude00"]) == "a\U0001f600b\ufffd"
+    half = '{"choices":[{"delta":{"content":"\\ud83d"}}]}'
+    assert served.ask_one(f"#event={half} tokens=1\nx").text == "\ufffdw0\n"
+
+
 @pytest.mark.parametrize(
     ("told", "kind", "attempts"),
     [
@@ -79,6 +86,15 @@ def test_odd_characters_arrive_as_they_were_sent(served: Served) -> None:
         ("finish=abort", "cut_stream", 3),
         ("close=1", "cut_stream", 3),
         ("poison=1", "server_error", 3),
+        ("gzip=1", "bad_response", 3),
+        ("event={", "bad_response", 3),
+        ("event=[]", "bad_response", 3),
+        ('event={"choices":7}', "bad_response", 3),
+        ('event={"choices":[7]}', "bad_response", 3),
+        ('event={"choices":[{"delta":"x"}]}', "bad_response", 3),
+        ('event={"choices":[{"delta":{"content":5}}]}', "bad_response", 3),
+        ('event={"choices":[{"delta":{"content":["x"]}}]}', "bad_response", 3),
+        ('event={"choices":[{"delta":{},"finish_reason":{"why":1}}],"usage":7} tokens=0 finish=', "bad_response", 3),
         ("hang=30", "timeout", 3),
         ("tokens=3 delay=30", "timeout", 3),
     ],

@@ -97,3 +97,6 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:  # a full disk, a folder that may not be written: the machine's, and the user's to mend
+        click.echo(f"longtrek: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+        sys.exit(1)

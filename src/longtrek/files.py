@@ -8,11 +8,13 @@ import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import zstandard
 
 from longtrek.errors import LongtrekError
+
+ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def canonical_json(value: Any) -> str:
@@ -75,33 +77,91 @@ def _line(row: Any) -> bytes:
     return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-def read_jsonl(path: Path) -> Iterator[Any]:
-    """Read JSON lines as a stream, one value at a time; `.zst` is decompressed; `-` is standard input.
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a file's content, decompressed where it is zstd (by its name or its first bytes); `-` is standard input.
 
     Raises:
-        LongtrekError: the file is missing, or a line is not JSON; the message names file and line.
+        LongtrekError: the file cannot be opened, or, while it is read, it is not whole.
     """
+    with contextlib.ExitStack() as stack:
+        try:
+            raw = open(0, "rb", closefd=False) if str(path) == "-" else path.open("rb")  # noqa: SIM115 (the stack's)
+            stack.enter_context(raw)
+            compressed = path.suffix == ".zst" or raw.peek(4)[:4] == ZSTD_MAGIC
+        except FileNotFoundError:
+            raise LongtrekError(f"{path}: no such file; expected JSON lines") from None
+        except OSError as error:
+            raise LongtrekError(f"{path}: cannot be read ({error.strerror}); expected JSON lines") from None
+        yield stack.enter_context(io.BufferedReader(_Frames(raw, path))) if compressed else raw
+
+
+class _Frames(io.RawIOBase):
+    """What zstd frames hold; a file that ends within one is an error, since it would read as a shorter file."""
+
+    def __init__(self, raw: BinaryIO, path: Path) -> None:
+        self._raw = raw
+        self._path = path
+        self._frame: Any = None
+        self._frames = 0
+        self._rest = b""
+        self._content = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._content and self._more():
+            pass
+        size = min(len(buffer), len(self._content))
+        buffer[:size] = self._content[:size]
+        self._content = self._content[size:]
+        return size
+
+    def _more(self) -> bool:
+        chunk = self._rest or self._raw.read(1 << 16)
+        if not chunk and self._frames and self._frame is None:
+            return False
+        if not chunk:
+            raise LongtrekError(f"{self._path}: the zstd data ends too early, so the file is not whole; make it again")
+        if self._frame is None:
+            self._frame = zstandard.ZstdDecompressor().decompressobj()
+            self._frames += 1
+        try:
+            self._content = memoryview(self._frame.decompress(chunk))
+        except zstandard.ZstdError as error:
+            raise LongtrekError(f"{self._path}: not zstd data ({error}); expected JSON lines, compressed") from None
+        self._rest = b""
+        if self._frame.eof:
+            self._rest, self._frame = self._frame.unused_data, None
+        return True
+
+
+def read_jsonl(path: Path) -> Iterator[Any]:
+    """Read JSON lines as a stream, one value at a time; zstd is decompressed; `-` is standard input.
+
+    Raises:
+        LongtrekError: the file is missing or not whole, or a line is not JSON; the message names file and line.
+    """
+    with reading(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield parse_line(line, path, number)
+
+
+def parse_line(line: bytes, path: Path, number: int) -> Any:
+    """Parse line `number` (from 1) of a file; a byte order mark may stand before the first.
+
+    Raises:
+        LongtrekError: it is not JSON in UTF-8; the message names file and line.
+    """
+    where = f"{path}, line {number}"
     try:
-        with contextlib.ExitStack() as stack:
-            raw: BinaryIO
-            if str(path) == "-":
-                raw = cast(BinaryIO, stack.enter_context(open(0, "rb", closefd=False)))
-            else:
-                raw = stack.enter_context(path.open("rb"))
-            source = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
-            for number, line in enumerate(io.TextIOWrapper(source, encoding="utf-8", newline="\n"), 1):
-                if line.strip():
-                    yield _parse(line, path, number)
-    except FileNotFoundError:
-        raise LongtrekError(f"{path}: no such file; expected JSON lines") from None
+        return json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
     except UnicodeDecodeError as error:
-        raise LongtrekError(f"{path}: not UTF-8 text ({error.reason} at byte {error.start})") from None
-
-
-def _parse(line: str, path: Path, number: int) -> Any:
-    try:
-        return json.loads(line)
+        fault = f"not UTF-8 text ({error.reason} at byte {error.start} of the line)"
     except json.JSONDecodeError as error:
-        raise LongtrekError(
-            f"{path}, line {number}: not JSON ({error.msg} at column {error.colno}); expected one value a line"
-        ) from None
+        fault = f"not JSON ({error.msg} at column {error.colno})"
+    except (ValueError, RecursionError) as error:  # a number, or a nesting, beyond what is read
+        fault = f"not JSON that can be read ({error})"
+    raise LongtrekError(f"{where}: {fault}; expected one value a line")

@@ -11,7 +11,7 @@ import httpx
 
 from longtrek.answers.request import Completion
 from longtrek.answers.retry import Patience, RequestFault, fault_of_status, wait_before
-from longtrek.answers.stream import Reading, data_lines, read_stream
+from longtrek.answers.stream import Reading, data_lines, read_stream, whole_text
 
 FINISH_REASONS = frozenset({"stop", "length", "complete"})
 
@@ -99,8 +99,8 @@ class Client:
         first: "FirstToken",
     ) -> Outcome:
         return Outcome(
-            text="" if fault else "".join(reading.text),
-            reasoning=("".join(reading.reasoning) or None) if not fault else None,
+            text="" if fault else whole_text(reading.text),
+            reasoning=None if fault else whole_text(reading.reasoning) or None,
             finish_reason=None if fault else reading.finish_reason,
             usage=None if fault else reading.usage,
             fault=fault,
@@ -130,6 +130,8 @@ class Client:
         except httpx.TransportError as error:
             where = "in mid-answer" if first.at else "without an answer"
             raise RequestFault("cut_stream", f"the connection ended {where}: {error}") from None
+        except httpx.RequestError as error:  # content that is not what its headers say
+            raise RequestFault("bad_response", f"{type(error).__name__}: {error}") from None
         _check_whole(reading)
 
     async def _stream(

@@ -56,7 +56,8 @@ class Store:
         Raises:
             LongtrekError: the row could not be written whole (a full disk); the file is as it was before.
         """
-        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        # Half a character (a lone surrogate), as a server's error message may hold it, must not end a run.
+        line = json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode(errors="replace") + b"\n"
         before = os.fstat(self._handle).st_size
         try:
             written = os.write(self._handle, line)

@@ -8,6 +8,8 @@ from typing import Any
 from longtrek.answers.request import Completion
 from longtrek.answers.retry import RequestFault, fault_of_status
 
+_PIECES = ("content", "reasoning_content", "reasoning")
+
 
 @dataclass
 class Reading:
@@ -53,8 +55,8 @@ async def read_stream(
             reading.done = True
             return
         fresh = _take(_event(line), reading)
-        usage = reading.usage or {}
-        yield int(usage.get("completion_tokens") or reading.events)
+        counted = (reading.usage or {}).get("completion_tokens")
+        yield counted if isinstance(counted, int) and counted else reading.events
         ended = reading.finish_reason is not None
         if fresh and completion is not None and not ended and completion.feed(fresh):
             reading.finish_reason = "complete"
@@ -64,7 +66,7 @@ async def read_stream(
 def _event(line: bytes) -> dict[str, Any]:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise RequestFault("bad_response", f"an event is not JSON: {line[:200]!r}") from None
     if not isinstance(event, dict):
         raise RequestFault("bad_response", f"an event is not an object: {line[:200]!r}")
@@ -76,21 +78,40 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _take(event: dict[str, Any], reading: Reading) -> str:
-    """Add one event to what has been read; return its piece of text."""
-    if event.get("usage"):
-        reading.usage = event["usage"]
-    choices = event.get("choices")
-    if choices is None:
+    """Add one event to what has been read; return its piece of text.
+
+    Raises:
+        RequestFault: the event is no piece of a completion.
+    """
+    usage, choices = event.get("usage"), event.get("choices")
+    if isinstance(usage, dict) and usage:
+        reading.usage = usage
+    if not isinstance(choices, list):
         raise RequestFault("bad_response", f"an event without choices: {json.dumps(event)[:200]}")
     if not choices:
         return ""
     reading.events += 1
-    delta = choices[0].get("delta") or {}
-    text: str = delta.get("content") or ""
-    reasoning = delta.get("reasoning_content") or delta.get("reasoning") or ""
+    choice = choices[0] if isinstance(choices[0], dict) else {"delta": choices[0]}
+    delta = choice.get("delta") or {}
+    pieces: list[Any] = [delta.get(name) or "" if isinstance(delta, dict) else None for name in _PIECES]
+    if not all(isinstance(piece, str) for piece in pieces):
+        raise RequestFault("bad_response", f"a piece of an answer is not text: {json.dumps(event)[:200]}")
+    text: str = pieces[0]
+    reasoning: str = pieces[1] or pieces[2]
     if text:
         reading.text.append(text)
     if reasoning:
         reading.reasoning.append(reasoning)
-    reading.finish_reason = choices[0].get("finish_reason") or reading.finish_reason
+    ended = choice.get("finish_reason")
+    reading.finish_reason = str(ended) if ended else reading.finish_reason
     return text
+
+
+def whole_text(pieces: list[str]) -> str:
+    """Join the pieces of an answer. A character that a server cut in two (UTF-16 surrogates) is one again; a half
+    that stays alone, which no file can hold, is U+FFFD.
+    """
+    text = "".join(pieces)
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

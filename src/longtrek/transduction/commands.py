@@ -26,7 +26,7 @@ PAPER_HORIZON = 131072
 @click.option("--difficulty", required=True, help="A number of the grid, such as 2, 256, 0.125 or 1/8.")
 @click.option("--horizon", required=True, type=int, help="Nominal tokens, input and output together, such as 4096.")
 @click.option("--sample", default=0, show_default=True, type=int, help="Which sample of the cell, from 0.")
-@click.option("--seed", type=int, help="Root seed  [default: the frozen documents']")
+@click.option("--seed", type=click.IntRange(0), help="Root seed  [default: the frozen documents']")
 @click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files  [default: the kit's]")
 def document(
     family: str,
@@ -65,7 +65,7 @@ def document(
 @click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: documents in the config's results]")
 @click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; may be repeated.")
 @click.option("--samples", type=click.IntRange(1), help="Samples a cell.")
-@click.option("--seed", type=int, help="Root seed.")
+@click.option("--seed", type=click.IntRange(0), help="Root seed.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files.")
 @click.option("--cores", type=click.IntRange(1), help="Processes  [default: all cores]")
 @click.option("--freeze", is_flag=True, help="Count every text whole and make these documents the frozen ones.")
@@ -99,7 +99,7 @@ def documents(
     root = plan.seed if seed is None else seed
     texts = read_prompts(prompts or plan.prompts)
     folder = out or run.results / "documents"
-    tiers = [grid().specs(horizon, samples or plan.samples) for horizon in horizons or plan.horizons]
+    tiers = [grid().specs(horizon, samples or plan.samples) for horizon in dict.fromkeys(horizons) or plan.horizons]
     known = None if prompts or freeze else plan.frozen
     check = functools.partial(frozen.compare, known, root, texts) if known else _not_compared
     click.echo(

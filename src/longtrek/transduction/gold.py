@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from longtrek.errors import LongtrekError
+from longtrek.transduction.grid import grid
 
 STREAMS = ("arithmetic", "uuid_sort", "lookup")
 FAMILIES = (*STREAMS, "table")
@@ -132,6 +133,9 @@ def gold_of(document: Mapping[str, Any]) -> Gold:
     family, form = document["family"], document["format"]
     if family not in FAMILIES:
         raise LongtrekError(f"document {document['id']}: unknown family {family!r}; known: {', '.join(FAMILIES)}")
+    if form not in grid().families[family]:
+        known = ", ".join(grid().families[family])
+        raise LongtrekError(f"document {document['id']}: {family} has no format {form!r}; known: {known}")
     lines = tuple(line for line in document["expected"].split("\n") if line.strip())
     if not lines:
         raise LongtrekError(f"document {document['id']}: expects no record, so it cannot be scored")

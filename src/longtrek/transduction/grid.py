@@ -152,7 +152,7 @@ def difficulty_of(text: str) -> float:
     """
     try:
         return float(Fraction(text.strip()))
-    except (ValueError, ZeroDivisionError):
+    except (ValueError, ArithmeticError):
         raise LongtrekError(f"difficulty: found {text!r}; expected a number, such as 2, 0.125 or 1/8") from None
 
 

@@ -1,18 +1,16 @@
 """Documents beside their answers, one pair at a time, in the documents' order."""
 
 import contextlib
+import itertools
 import json
 import shutil
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import zstandard
-
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl
+from longtrek.files import parse_line, read_jsonl, reading
 from longtrek.transduction.authors import documents_of, is_authors
 
 _STATUSES = ("answered", "failed", "not_asked")
@@ -28,6 +26,8 @@ def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dic
         LongtrekError: an id is unknown or given twice, or a line is not an answer or not a document. An unknown id is
             known for certain, and told, after the last document.
     """
+    if str(documents) == str(answers) == "-":
+        raise LongtrekError("documents and answers cannot both come from standard input; give one of them as a file")
     with _seekable(answers) as stream:
         positions = _positions(stream, answers)
         seen: set[str] = set()
@@ -48,27 +48,21 @@ def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dic
 def read_documents(path: Path) -> Iterator[dict[str, Any]]:
     """Read documents of this kit, or the authors' prepared rows as documents; never both in one file."""
     rows = read_jsonl(path)
-    first = next(rows, None)
-    if first is None:
-        return
-    theirs = is_authors(first)
-    alike = _alike(first, rows, theirs, path)
-    yield from documents_of(alike, str(path)) if theirs else alike
+    for first in rows:
+        theirs = is_authors(first)
+        alike = _alike(itertools.chain([first], rows), theirs, path)
+        yield from documents_of(alike, str(path)) if theirs else alike
 
 
-def _alike(first: Any, rest: Iterator[Any], theirs: bool, path: Path) -> Iterator[Any]:
+def _alike(rows: Iterable[Any], theirs: bool, path: Path) -> Iterator[Any]:
     kind = "the authors' prepared rows" if theirs else "documents of this kit"
-    index = 0
-    row = first
-    while row is not None:
+    for index, row in enumerate(rows):
         if is_authors(row) != theirs or not (theirs or _is_document(row)):
             raise LongtrekError(
                 f"{path}, row {index} (from 0): not one of {kind}, as which the file begins; expected one kind in a "
                 "file: lines as `longtrek document` prints them, or the authors' prepared JSON lines"
             )
         yield row
-        index += 1
-        row = next(rest, None)
 
 
 def _is_document(row: Any) -> bool:
@@ -95,20 +89,14 @@ def row_status(row: Mapping[str, Any] | None) -> str:
 
 @contextlib.contextmanager
 def _seekable(path: Path) -> Iterator[BinaryIO]:
-    if str(path) != "-" and not path.is_file():
-        raise LongtrekError(f"{path}: no such file; expected answers as JSON lines with `id` and `text`")
-    if str(path) != "-" and path.suffix != ".zst":
-        with path.open("rb") as stream:
+    with reading(path) as source:
+        if str(path) != "-" and source.seekable():
+            yield source
+            return
+        with tempfile.TemporaryFile() as stream:
+            shutil.copyfileobj(source, stream)
+            stream.seek(0)
             yield stream
-        return
-    with tempfile.TemporaryFile() as stream, contextlib.ExitStack() as stack:
-        if str(path) == "-":
-            shutil.copyfileobj(sys.stdin.buffer, stream)
-        else:
-            raw = stack.enter_context(path.open("rb"))
-            shutil.copyfileobj(zstandard.ZstdDecompressor().stream_reader(raw), stream)
-        stream.seek(0)
-        yield stream
 
 
 def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
@@ -128,12 +116,7 @@ def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
 
 
 def _answer_id(line: bytes, path: Path, number: int) -> str:
-    try:
-        row = json.loads(line)
-    except ValueError as fault:
-        raise LongtrekError(
-            f"{path}, line {number}: not JSON ({fault}); expected an answer with `id` and `text`"
-        ) from None
+    row = parse_line(line, path, number)
     key = row.get("id") if isinstance(row, dict) else None
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise LongtrekError(f"{path}, line {number}: no `id` (a text, or the line index of one of the authors' rows)")
@@ -142,5 +125,5 @@ def _answer_id(line: bytes, path: Path, number: int) -> str:
 
 def _row_at(stream: BinaryIO, position: int) -> dict[str, Any]:
     stream.seek(position)
-    row: dict[str, Any] = json.loads(stream.readline())
+    row: dict[str, Any] = json.loads(stream.readline())  # was parsed before; a byte order mark is read over
     return row

@@ -19,7 +19,7 @@ def score(documents: Path, answers: Path) -> None:
     from longtrek.transduction.scoring import score_transduction
 
     for line in score_transduction(documents, answers):
-        click.echo(json.dumps(line, ensure_ascii=False, separators=(",", ":")))
+        click.echo(json.dumps(line, separators=(",", ":")))
 
 
 @click.command(name="transduction")
