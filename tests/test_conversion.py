@@ -20,7 +20,7 @@ from longtrek.errors import LongtrekError
 from longtrek.paths import ROOT
 
 BUILT = Path(os.environ.get(conversion.PYTHON_VARIABLE, ROOT / ".venv" / "converter" / "bin" / "python"))
-needs_converter = pytest.mark.skipif(not BUILT.is_file(), reason="no converter environment (make converter)")
+needs_converter = pytest.mark.skipif(not BUILT.is_file(), reason="no converter environment (`make test` makes it)")
 
 
 def snapshot_of(folder: Path, files: dict[str, bytes]) -> snapshot.Snapshot:
@@ -124,7 +124,7 @@ def _calls(folder: Path) -> list[str]:
 
 def test_a_missing_converter_says_how_to_make_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(conversion.PYTHON_VARIABLE, str(tmp_path / "none"))
-    with pytest.raises(LongtrekError, match="make it with `make converter`"):
+    with pytest.raises(LongtrekError, match="which `make reproduce` and `make test` make"):
         convert(snapshot_of(tmp_path / "s", {"a": b"x"}), tmp_path / "c", Limits(), lambda line: None)
 
 

@@ -122,8 +122,8 @@ def engine_python(model: Model) -> Path:
             return python
     raise LongtrekError(
         f"model {model.name}: engine {model.engine} needs a Python with {DISTRIBUTION[model.engine]}, looked for in "
-        f"{', '.join(str(python) for python in candidates)}; make the engine environment (`make help` says how) "
-        f"or set {ENGINE_PYTHON}"
+        f"{', '.join(str(python) for python in candidates)}; `make reproduce` and `make test` make the CPU engine's in "
+        f".venv/engine; or name one with the variable {ENGINE_PYTHON}"
     )
 
 

@@ -21,7 +21,6 @@ REFERENCES = re.compile(
 ENTRY = re.compile(r"^\s*(?:[-*]\s+)?(?:\\?\[\w{1,12}\\?\]|\d{1,3}[.)])\s+\S")
 TAG = re.compile(r"<[^>]{1,200}>")
 LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
-ACCENTS = "¨´`ˆ˜¸ˇ˚"
 LETTERS = {"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ı": "i", "æ": "ae", "œ": "oe"}
 
 

@@ -18,7 +18,6 @@ from longtrek.transduction.reasoning import answer_part
 from longtrek.transduction.statuses import is_refusal, loop_at
 
 VERSIONS = {"paper": paper_rule.VERSION, "strict": strict_rule.VERSION}
-RULES = tuple(VERSIONS)
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,7 @@ from itertools import pairwise
 from longtrek.transduction.gold import Gold
 
 SCORED = ("scored", "empty", "refusal", "unclosed_reasoning", "truncated", "loop")
-"""Statuses of answers that have a score."""
-
-UNSCORED = ("failed", "not_asked", "missing")
-"""Statuses of documents without an answer: the request failed, was never sent, or has no row."""
+"""Statuses of answers that have a score; `failed`, `not_asked` and `missing` have none."""
 
 _SHORTEST_LOOP = 5
 _MORE_THAN_EXPECTED = 4
