@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from longtrek.paths import shipped
+from longtrek.options import config_option
 
 if TYPE_CHECKING:
     from longtrek.analysis.run import Run
@@ -36,12 +36,7 @@ class Chosen:
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(
         [
-            click.option(
-                "--config",
-                type=click.Path(path_type=Path),
-                default=shipped("config/quick.yaml"),
-                help="The run's config; the options below go before it.  [default: config/quick.yaml]",
-            ),
+            config_option("The run's config; the options below go before it."),
             click.option(
                 "--scores", type=click.Path(path_type=Path), help="Folder of scores; all models there are shown."
             ),
@@ -65,37 +60,46 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("name")
 @_options
-def figure(name: str, out: Path | None, config: Path, **options: Any) -> None:
+def figure(name: str, out: Path | None, config_file: Path, **options: Any) -> None:
     """Draw figure NAME, such as transduction_figure_2, as PDF, SVG, PNG and CSV.
 
     The CSV holds what the figure shows as numbers, with counts of documents. NAME `all` draws every figure.
     """
     from longtrek.analysis.artifacts import FIGURES, write_figure
 
-    _write(FIGURES, write_figure, name, config, out, "figures", Chosen(**options))
+    _write(FIGURES, write_figure, name, config_file, out, "figures", Chosen(**options))
 
 
 @click.command()
 @click.argument("name")
 @_options
-def table(name: str, out: Path | None, config: Path, **options: Any) -> None:
+def table(name: str, out: Path | None, config_file: Path, **options: Any) -> None:
     """Make table NAME, such as transduction_table_2, as CSV, Markdown and LaTeX.
 
     Published values stand beside reproduced ones. NAME `all` makes every table.
     """
     from longtrek.analysis.artifacts import TABLES, write_table
 
-    _write(TABLES, write_table, name, config, out, "tables", Chosen(**options))
+    _write(TABLES, write_table, name, config_file, out, "tables", Chosen(**options))
 
 
 @click.command()
 @click.argument("model")
-@click.argument("id")
-@click.option("--results", type=click.Path(path_type=Path), default=Path("results"), show_default=True)
+@click.argument("id", metavar="DOCUMENT")
+@click.option(
+    "--results",
+    type=click.Path(path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="The run's folder of results.",
+)
 @click.option("--rule", type=RULE, default="paper", show_default=True, help="The rule whose verdict colours a record.")
 @click.option("--wrong", is_flag=True, help="Only the records that are wrong under the rule.")
 def show(model: str, id: str, results: Path, rule: str, wrong: bool) -> None:
-    """Show MODEL's answer to document ID beside what was expected, record by record, differences coloured."""
+    """Show MODEL's answer to DOCUMENT beside what was expected, record by record, differences coloured.
+
+    DOCUMENT is a document's id, such as arithmetic-ordered-2-4096-0.
+    """
     from longtrek.analysis.answer_view import view
 
     for line in view(results, model, id, rule, wrong):
@@ -106,7 +110,7 @@ def _write(
     names: Sequence[str],
     write: Callable[..., list[Path]],
     name: str,
-    config: Path,
+    config_file: Path,
     out: Path | None,
     folder: str,
     chosen: Chosen,
@@ -117,7 +121,7 @@ def _write(
 
     if name != "all" and name not in names:
         raise LongtrekError(f"no {folder.removesuffix('s')} {name!r}; there are: {', '.join(names)}, or all")
-    settings = load(config)
+    settings = load(config_file)
     wanted = names if name == "all" else [name]
     kinds = {each: {kind for one in wanted if paper(one) == each for kind in reads(one)} for each in map(paper, wanted)}
     make = {"transduction": _transduction_run, "scitrek": _scitrek_run}

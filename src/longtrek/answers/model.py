@@ -65,12 +65,12 @@ class Model:
     notes: str = ""
 
 
-def find_model(name: str) -> Model:
-    """Load a model by its name in config/models/, or by the path of its file."""
-    given = Path(name)
-    path = given if given.suffix in {".yaml", ".yml"} else shipped(f"config/models/{name}.yaml")
+def find_model(name: str, folder: Path | None = None) -> Model:
+    """Load a model by its name in a folder of entries (the kit's own where none is given), or by its file's path."""
+    given, folder = Path(name), folder or shipped("config/models")
+    path = given if given.suffix in {".yaml", ".yml"} else folder / f"{name}.yaml"
     if not path.is_file():
-        known = ", ".join(sorted(file.stem for file in shipped("config/models").glob("*.yaml"))) or "none"
+        known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml"))) or "none"
         raise LongtrekError(f"no model {name!r}: {path} is not a file; known models: {known}")
     return load_model(path)
 

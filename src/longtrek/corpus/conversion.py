@@ -75,8 +75,8 @@ def converter_python() -> Path:
     python = Path(os.environ.get(PYTHON_VARIABLE, ".venv/converter/bin/python"))
     if not python.is_file():
         raise LongtrekError(
-            f"{python}: no such file; expected the converter's Python with Marker, which `make reproduce` and `make test` "
-            f"make; or name one with the variable {PYTHON_VARIABLE}"
+            f"{python}: no such file; expected the converter's Python with Marker, which `make reproduce` and "
+            f"`make test` make; or name one with the variable {PYTHON_VARIABLE}"
         )
     return python.absolute()
 

@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from longtrek.options import config_option
+
 if TYPE_CHECKING:
     from longtrek.answers.completer import Completer
     from longtrek.config import Config, Scitrek
     from longtrek.scitrek.study import Study
 
-CONFIG = click.option(
-    "--config", "config_path", default="config/quick.yaml", show_default=True, type=click.Path(path_type=Path)
-)
-
 
 @click.command()
-@CONFIG
+@config_option()
 @click.option(
     "--writer",
     type=click.Choice(["grammar", "model"]),
     help="Who says the queries in English  [default: the config's]. `model` beside the grammar only reports.",
 )
-def questions(config_path: Path, writer: str | None) -> None:
+def questions(config_file: Path, writer: str | None) -> None:
     """Write the questions of a run's collections.
 
     Templates are drawn for each collection and filled in with its values; the queries are executed, said in English,
@@ -39,7 +37,7 @@ def questions(config_path: Path, writer: str | None) -> None:
     from longtrek.scitrek.questions.splits import counts, split
     from longtrek.scitrek.study import write_questions
 
-    config, study = _study(config_path)
+    config, study = _study(config_file)
     if study.settings.released:
         click.echo(_released(study.settings.released, config.results / "questions"))
         return
@@ -106,14 +104,14 @@ def _told(records: Sequence[dict[str, Any]]) -> str:
 
 @click.command(name="scitrek")
 @click.argument("model")
-@CONFIG
-def scores(model: str, config_path: Path) -> None:
+@config_option()
+def scores(model: str, config_file: Path) -> None:
     """Score MODEL's answers to SciTrek, all its tiers, under both rules: a row a question, context and prompt."""
     from longtrek.answers.model import load_model
     from longtrek.files import read_jsonl
     from longtrek.scitrek.scores import score_rows, write_scores
 
-    config, study = _study(config_path)
+    config, study = _study(config_file)
     entry = load_model(config.model_file(model))
     folder = config.results / "answers" / model / "scitrek"
     answers = [row for one in study.settings.settings for row in read_jsonl(folder / f"{one.tier}.jsonl")]
@@ -125,8 +123,8 @@ def scores(model: str, config_path: Path) -> None:
 
 
 @click.command()
-@CONFIG
-def baseline(config_path: Path) -> None:
+@config_option()
+def baseline(config_file: Path) -> None:
     """Answer questions by execution: a model turns them into SQL, which runs on gold tables or on extracted ones.
 
     Extracted tables are built from titles, author lists, reference counts and citations that the model finds in
@@ -138,7 +136,7 @@ def baseline(config_path: Path) -> None:
     from longtrek.scitrek.scores import score_rows, write_scores
     from longtrek.scitrek.sql.sandbox import Sandbox
 
-    config, study = _study(config_path)
+    config, study = _study(config_file)
     settings = study.settings.baseline
     if settings is None:
         raise click.UsageError(f"{config.path}: scitrek.baseline is null; name a model and what is asked")
@@ -180,11 +178,11 @@ async def _executed(study: "Study", complete: "Completer", execute: Any) -> tupl
     return answers, [vars(problem) for problem in extractor.problems]
 
 
-def _study(config_path: Path) -> "tuple[Config, Study]":
+def _study(config_file: Path) -> "tuple[Config, Study]":
     from longtrek import config as run_config
     from longtrek.scitrek.study import Study
 
-    config = run_config.load(config_path)
+    config = run_config.load(config_file)
     return config, Study(scitrek_of(config), config.results)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from longtrek.paths import shipped
+from longtrek.options import config_option
 
 # Section 2 and appendix D: means of the largest tier.
 PAPER_PROMPT_MEAN = 65374
@@ -55,13 +55,7 @@ def document(
 
 
 @click.command()
-@click.option(
-    "--config",
-    "config_file",
-    type=click.Path(path_type=Path),
-    default=shipped("config/quick.yaml"),
-    help="The run's config; the options below go before it.  [default: config/quick.yaml]",
-)
+@config_option("The run's config; the options below go before it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: documents in the config's results]")
 @click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; may be repeated.")
 @click.option("--samples", type=click.IntRange(1), help="Samples a cell.")

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import click
 
+from longtrek.options import config_option
+
 
 @click.command(name="transduction")
 @click.argument("documents", type=click.Path(path_type=Path))
@@ -24,15 +26,15 @@ def score(documents: Path, answers: Path) -> None:
 
 @click.command(name="transduction")
 @click.argument("model")
-@click.option("--config", default="config/quick.yaml", show_default=True, type=click.Path(path_type=Path))
-def scores(model: str, config: Path) -> None:
+@config_option()
+def scores(model: str, config_file: Path) -> None:
     """Score MODEL's answers of a run, all its tiers, into two Parquet files: a row a record and a row a document."""
     from longtrek import config as run_config
     from longtrek.answers.model import load_model
     from longtrek.answers.studies import Selection
     from longtrek.transduction.scores import write_scores
 
-    run = run_config.load(config)
+    run = run_config.load(config_file)
     entry = load_model(run.model_file(model))
     asked = run.transduction.ask
     folder = run.results / "scores" / model
