@@ -23,6 +23,7 @@ CONFIG_FILE = os.path.relpath(workflow.configfiles[0])
 try:
     CONFIG = run_config.load(Path(CONFIG_FILE))
     MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.model_names}
+    run_config.check_models(CONFIG, MODELS)
     prompts = read_prompts(CONFIG.transduction.prompts)
     if CONFIG.transduction.horizons[0] < 4096:  # the papers' smallest tier, which is known to hold every cell
         check_budget(CONFIG.transduction.horizons[0], CONFIG.transduction.seed, prompts)

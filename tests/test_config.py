@@ -1,6 +1,7 @@
 """A config is checked before anything is written, and its error says what to mend."""
 
 import copy
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import yaml
 
 from longtrek import config
+from longtrek.answers.model import Model
 from longtrek.errors import LongtrekError
 from longtrek.paths import ROOT
 
@@ -51,11 +53,19 @@ def test_shipped_configs_are_valid(name: str) -> None:
         ({"colour": "blue"}, ["colour", "Allowed", "rule"]),
         ({"modles": "models"}, ["modles", "did you mean 'models'"]),
         ({"transduction__models": ["GPT-17"]}, ["models", "GPT-17", "SmolLM2-135M-Instruct"]),
-        ({"transduction__prompts": "nowhere"}, ["transduction.prompts", "nowhere", "does not exist"]),
+        ({"transduction__prompts": "nowhere"}, ["transduction.prompts", "nowhere", "no folder"]),
         ({"transduction__ask__horizons": [4096, 999]}, ["transduction.ask.horizons", "999", "4096"]),
         ({"scitrek__questions__writer": "model", "scitrek__questions__model_writer": None}, ["model_writer", "null"]),
         ({"scitrek__ask__settings": [{"context": "tables", "level": "2M"}]}, ["settings.0.level", '"2M"', "64K"]),
         ({"scitrek__ask__settings": [{"context": "tables", "level": "64K"}] * 2}, ["tables-64K", "twice"]),
+        ({"transduction__samples": 5.0}, ["transduction.samples", "5.0", "integer"]),
+        ({"transduction__horizons": [4096.0]}, ["transduction.horizons.0", "4096.0", "integer"]),
+        ({"scitrek__collections__fill": float("nan")}, ["scitrek.collections.fill", "NaN", "number"]),
+        ({"transduction__frozen": ""}, ["transduction.frozen", "minLength"]),
+        ({"transduction__frozen": "."}, ["transduction.frozen", "no file"]),
+        ({"transduction__prompts": __file__}, ["transduction.prompts", "no folder"]),
+        ({"published": __file__}, ["published", "no folder"]),
+        ({"models": __file__}, ["models", "no folder"]),
         ({"transduction__ask__samples": [99]}, ["transduction.ask.samples", "99", "0 to"]),
     ],
 )
@@ -75,9 +85,24 @@ def test_every_fault_is_said_at_once(tmp_path: Path) -> None:
     assert len(str(error.value).splitlines()) == 2
 
 
-@pytest.mark.parametrize("text", ["run: [", "\x00", "- a\n- b\n", ""])
+@pytest.mark.parametrize(
+    "text",
+    ["run: [", "\x00", "- a\n- b\n", "", "run: quick\nrun: full", "1: x", "null: x", "run: 2026-99-99", "&a {x: *a}"],
+)
 def test_a_file_that_is_not_a_config_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
     path = tmp_path / "run.yaml"
     path.write_text(text)
     with pytest.raises(LongtrekError, match=r"run\.yaml"):
         config.load(path)
+
+
+def test_a_config_that_is_a_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
+    with pytest.raises(LongtrekError, match=re.escape(str(tmp_path))):
+        config.load(tmp_path)
+
+
+def test_a_model_that_is_asked_no_tier_is_an_error(tmp_path: Path) -> None:
+    run = config.load(changed(tmp_path, transduction__models=["reference-solver"]))
+    config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(4096, 8192))})
+    with pytest.raises(LongtrekError, match=r"reference-solver is asked nothing.*8192"):
+        config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(8192,))})

@@ -437,6 +437,8 @@ def test_the_authors_rows_are_documents_to_ask() -> None:
         ("1", 1, 3072, 4096, 2),
     ]
     assert documents[0]["prompt"] == small_document("arithmetic", "ordered", 0)["prompt"]
+    named = documents_of([theirs("streaming_sum", 0) | {"id": name} for name in (None, 7, "x")], "rows")
+    assert [row["id"] for row in named] == ["0", "7", "x"]
 
 
 @pytest.mark.parametrize(
@@ -446,6 +448,12 @@ def test_the_authors_rows_are_documents_to_ask() -> None:
         ({"expressions": []}, "no records in `expressions`"),
         ({"expressions": [{"expr": "1+1"}]}, "not of the authors' shape"),
         ({"expected_output": "[1]1+1=3"}, "changed by hand"),
+        ({"type": ["streaming_sum"]}, "type: found"),
+        ({"target_tokens": "2048"}, "target_tokens: found"),
+        ({"max_operands": {}}, "max_operands: found"),
+        ({"responses_create_params": []}, "responses_create_params: found"),
+        ({"responses_create_params": {"max_output_tokens": float("inf")}}, "max_output_tokens: found"),
+        ({"id": 1.5}, "id: found"),
     ],
 )
 def test_a_row_that_is_not_the_authors_is_an_error(change: dict[str, Any], fault: str) -> None:

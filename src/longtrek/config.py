@@ -168,6 +168,22 @@ def load(path: Path) -> Config:
     return config
 
 
+def check_models(config: Config, models: Mapping[str, Model]) -> None:
+    """Hold the models' entries against what the run asks.
+
+    Raises:
+        LongtrekError: a model is asked no tier at all, so that it would be shown without a document.
+    """
+    asked = config.transduction
+    for name in asked.models:
+        if not asked.horizons_of(models[name]):
+            raise LongtrekError(
+                f"{config.path}: transduction.models: {name} is asked nothing: its entry ({config.model_file(name)}) "
+                f"allows the tiers {list(models[name].tiers or ())}, and transduction.ask.horizons has "
+                f"{list(asked.ask.horizons)}"
+            )
+
+
 def _transduction(content: Mapping[str, Any], here: Path) -> Transduction:
     return Transduction(
         seed=content["seed"],
@@ -223,22 +239,18 @@ def _contradictions(scitrek: Scitrek) -> list[str]:
 
 
 def _absent(config: Config) -> list[str]:
-    named = {
+    folders = {
         "models": config.models,
         "published": config.published,
         "transduction.prompts": config.transduction.prompts,
-        "transduction.frozen": config.transduction.frozen,
     }
+    files = {"transduction.frozen": config.transduction.frozen}
     if config.scitrek is not None:
-        named |= {
-            "scitrek.corpus": config.scitrek.corpus,
-            "scitrek.prompts": config.scitrek.prompts,
-            "scitrek.released": config.scitrek.released,
-        }
-    return [
-        f"{key}: {path} does not exist; paths in a config are relative to its own folder"
-        for key, path in named.items()
-        if path is not None and not path.exists()
+        folders["scitrek.prompts"] = config.scitrek.prompts
+        files |= {"scitrek.corpus": config.scitrek.corpus, "scitrek.released": config.scitrek.released}
+    beside = "paths in a config are relative to its own folder"
+    return [f"{key}: no folder {path}; {beside}" for key, path in folders.items() if not path.is_dir()] + [
+        f"{key}: no file {path}; {beside}" for key, path in files.items() if path is not None and not path.is_file()
     ]
 
 

@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import math
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -10,8 +11,42 @@ from typing import Any
 import yaml
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
+from jsonschema.validators import extend
 
 from longtrek.errors import LongtrekError
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as it stands in a file where nothing is said twice and every key is a text."""
+
+
+def _mapping(loader: _Loader, node: yaml.MappingNode) -> dict[str, Any]:
+    loader.flatten_mapping(node)
+    pairs = [(loader.construct_object(key, deep=True), key, value) for key, value in node.value]
+    content: dict[str, Any] = {}
+    for name, key, value in pairs:
+        if not isinstance(name, str):
+            raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} is no text", key.start_mark)
+        if name in content:
+            raise yaml.constructor.ConstructorError(None, None, f"the key {name!r} stands there twice", key.start_mark)
+        content[name] = loader.construct_object(value, deep=True)
+    return content
+
+
+_Loader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def _integer(_: Any, value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(_: Any, value: Any) -> bool:
+    return _integer(_, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# JSON Schema takes 5.0 for an integer and YAML has .nan: no count, and no path, can be made of either.
+_TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _integer, "number": _number})
+_Validator = extend(Draft202012Validator, type_checker=_TYPES)  # type: ignore[no-untyped-call]
 
 
 @cache
@@ -21,6 +56,11 @@ def schema(name: str) -> Any:
     return yaml.safe_load(text)
 
 
+@cache
+def _validator(name: str) -> Any:
+    return _Validator(schema(name))
+
+
 def read(path: Path, name: str) -> Any:
     """Read a YAML file and hold it to a schema.
 
@@ -28,10 +68,12 @@ def read(path: Path, name: str) -> Any:
         LongtrekError: no such file, not YAML, or every fault of the content on a line of its own.
     """
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise LongtrekError(f"{path}: no such file; expected a {name} file in YAML") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise LongtrekError(f"{path}: cannot be read ({error.strerror}); expected a {name} file in YAML") from None
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
         raise LongtrekError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     check(content, name, path)
     return content
@@ -39,9 +81,7 @@ def read(path: Path, name: str) -> Any:
 
 def check(content: Any, name: str, where: Path | str) -> None:
     """Hold a value to a schema; `where` names its origin in the error."""
-    faults = sorted(
-        Draft202012Validator(schema(name)).iter_errors(content), key=lambda fault: list(map(str, fault.path))
-    )
+    faults = sorted(_validator(name).iter_errors(content), key=lambda fault: list(map(str, fault.path)))
     if faults:
         raise LongtrekError("\n".join(f"{where}: {_explain(fault)}" for fault in faults))
 
@@ -66,7 +106,7 @@ def _explain(fault: ValidationError) -> str:
         case "type":
             expected = allowed if isinstance(allowed, str) else " or ".join(allowed)
             return f"{key}: found {_shown(found)} ({_kind(found)}); expected {expected}"
-        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "minItems" | "pattern" | "multipleOf":
+        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "minItems" | "minLength" | "pattern":
             return f"{key}: found {_shown(found)}; expected {rule} {allowed}"
         case _:
             return f"{key}: {fault.message}"

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from longtrek import schemas
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
 
@@ -56,7 +57,9 @@ def documents_of(rows: Iterable[Any], where: str) -> Iterator[dict[str, Any]]:
                 f"{where}, row {index} (from 0): not one of the authors' prepared rows; expected the fields `type`, "
                 f"`question` and one of {', '.join(_MARKS)}"
             )
-        document = _document(row, index, f"{where}, row {index} (from 0)")
+        place = f"{where}, row {index} (from 0)"
+        schemas.check(row, "authors", place)
+        document = _document(row, index, place)
         cell = document["family"] + document["format"], document["difficulty"], document["horizon"]
         document["sample"] = seen[cell]
         seen[cell] += 1
@@ -73,7 +76,7 @@ def _document(row: Mapping[str, Any], index: int, where: str) -> dict[str, Any]:
     parameters = row.get("responses_create_params") or {}
     lines = [line for line in expected.split("\n") if line.strip()]
     return {
-        "id": str(row.get("id", index)),
+        "id": str(index if row.get("id") is None else row["id"]),
         "family": family,
         "format": form,
         "difficulty": next((row[name] for name in _DIFFICULTIES if row.get(name) is not None), 0),
@@ -94,8 +97,8 @@ def _prompt(row: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
     question = row.get("question")
     if isinstance(question, str):
         return question
-    messages = parameters.get("input") or []
-    return str(messages[-1]["content"]) if isinstance(messages, list) and messages else ""
+    messages = parameters.get("input") or ""
+    return messages if isinstance(messages, str) else str(messages[-1].get("content") or "")
 
 
 def _expected(row: Mapping[str, Any], family: str, form: str, where: str) -> str:
