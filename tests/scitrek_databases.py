@@ -1,4 +1,4 @@
-"""Databases for the tests of templates and questions: the handed real ones, drawn ones, and SQLite to ask."""
+"""Databases for the tests of SciTrek's SQL: the authors' real ones, drawn ones, and SQLite to ask them."""
 
 import json
 import sqlite3
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from longtrek.paths import ROOT
 
-HANDED = ROOT.parent / "shared/scitrek/sql_cases.jsonl"
+SQL_CASES = ROOT.parent / "shared/scitrek/sql_cases.jsonl"
 TABLES = {
     "articles": ("article_id", "article_title", "title_word_count", "author_count", "reference_count"),
     "article_author": ("relation_id", "article_id", "author_name", "author_position"),
@@ -40,9 +40,9 @@ def connect(database: Mapping[str, Any]) -> sqlite3.Connection:
 
 def handed_databases(count: int) -> list[Any]:
     """Real databases with citations, as parameters of a test; one that skips where they are not at hand."""
-    if not HANDED.exists():
-        return [pytest.param({}, marks=pytest.mark.skip(reason=f"{HANDED.name} is not at hand"))]
-    with HANDED.open(encoding="utf-8") as lines:
+    if not SQL_CASES.exists():
+        return [pytest.param({}, marks=pytest.mark.skip(reason=f"{SQL_CASES.name} is not at hand"))]
+    with SQL_CASES.open(encoding="utf-8") as lines:
         cases = [json.loads(line) for line in lines]
     whole = [case for case in cases if case["citing_cited"] and len(case["articles"]) > 4]
     return [{table: case[table] for table in TABLES} for case in whole[:count]]

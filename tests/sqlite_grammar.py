@@ -1,6 +1,5 @@
-"""Random databases and random queries in scope, and SQLite's own answers: the oracle of the database tests."""
+"""Random databases and random queries in scope, whose answers are held to SQLite's."""
 
-import sqlite3
 from collections.abc import Callable
 from random import Random
 
@@ -28,16 +27,6 @@ TEXTS = {
     "citing_cited": ("article_id_citing", "article_id_cited"),
 }
 IDS = ("article_id", "article_id_citing", "article_id_cited")
-
-
-def sqlite_of(database: Database) -> sqlite3.Connection:
-    """The database in SQLite with untyped columns, as the authors had it."""
-    connection = sqlite3.connect(":memory:")
-    for name, columns in SCHEMA.items():
-        connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-        marks = ", ".join("?" for _ in columns)
-        connection.executemany(f"INSERT INTO {name} VALUES ({marks})", database.table(name))
-    return connection
 
 
 def random_database(draw: Random, nulls: bool = True) -> Database:

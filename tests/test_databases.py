@@ -1,7 +1,6 @@
 """Databases, queries and orders: DuckDB's answers are SQLite's, values pass unchanged, and order is told truly."""
 
 import json
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -16,9 +15,9 @@ from longtrek.scitrek.sql.literals import Refused, instantiate
 from longtrek.scitrek.sql.order import Order, equivalent, order_of
 from longtrek.scitrek.sql.query import run
 from longtrek.scitrek.sql.sandbox import Sandbox
-from sqlite_grammar import JOINS, Grammar, random_database, sqlite_of
+from scitrek_databases import SQL_CASES, connect
+from sqlite_grammar import JOINS, Grammar, random_database
 
-CASES = Path(__file__).parent.parent.parent / "shared" / "scitrek" / "sql_cases.jsonl"
 ARTICLES = [
     {"id": "p1", "title": "On  two spaces, and 'quotes'", "authors": ["O'Hagan", "李明"], "reference_count": 3},
     {"id": "p2", "title": "100% of a_b", "authors": ["John W. Fisher, III"], "reference_count": 3},
@@ -42,13 +41,13 @@ def sandbox():
 
 def same_as_sqlite(engine: Engine, database: Database, sql: str) -> None:
     ours = run(engine, database, sql).rows
-    theirs = tuple(sqlite_of(database).execute(sql).fetchall())
+    theirs = tuple(connect(database.as_dict()).execute(sql).fetchall())
     assert repr(ours) == repr(theirs), sql  # repr, so that 1 is not 1.0
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="the authors' SQL cases are not beside the project")
+@pytest.mark.skipif(not SQL_CASES.exists(), reason="the authors' SQL cases are not beside the project")
 def test_all_of_the_authors_gold_answers_are_reproduced(engine):
-    cases = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
+    cases = [json.loads(line) for line in SQL_CASES.read_text(encoding="utf-8").splitlines()]
     assert len(cases) == 85
     wrong = [case["sql"] for case in cases if run(engine, database_from(case), case["sql"]).answer != case["answer"]]
     assert wrong == []
@@ -58,7 +57,7 @@ def test_all_of_the_authors_gold_answers_are_reproduced(engine):
 @given(st.randoms(use_true_random=False))
 def test_queries_of_the_grammar_answer_as_sqlite_does_order_included(engine, draw):
     database, grammar = random_database(draw), Grammar(draw)
-    oracle = sqlite_of(database)
+    oracle = connect(database.as_dict())
     for sql in [grammar.query() for _ in range(5)]:
         try:
             ours = run(engine, database, sql).rows
@@ -71,7 +70,7 @@ def test_queries_of_the_grammar_answer_as_sqlite_does_order_included(engine, dra
 def test_seeded_queries_are_nearly_all_answered_rather_than_refused(engine, seed):
     draw = Random(seed)
     database, grammar = random_database(draw), Grammar(draw)
-    oracle = sqlite_of(database)
+    oracle = connect(database.as_dict())
     refused = 0
     for _ in range(40):
         sql = grammar.query()
@@ -168,7 +167,7 @@ def test_any_name_is_found_again_through_instantiation_and_execution(engine, nam
     database = database_of([{"id": "p", "title": name, "authors": [name, "x"], "reference_count": 1}], [])
     sql = instantiate("SELECT author_name FROM article_author WHERE author_name = {author-name}", {"author-name": name})
     assert run(engine, database, sql).rows[0] == (name,)
-    assert sqlite_of(database).execute(sql).fetchall()[0] == (name,)
+    assert connect(database.as_dict()).execute(sql).fetchall()[0] == (name,)
 
 
 def test_a_template_and_values_that_do_not_fit_are_named():

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -15,9 +14,8 @@ from longtrek.scitrek.questions.values import instantiate as with_own_values
 from longtrek.scitrek.sql.database import Database, Engine, database_from
 from longtrek.scitrek.sql.literals import instantiate
 from longtrek.scitrek.sql.query import run
-from sqlite_grammar import NAMES, TITLES, random_database, sqlite_of
-
-CASES = Path(__file__).parent.parent.parent / "shared" / "scitrek" / "sql_cases.jsonl"
+from scitrek_databases import SQL_CASES, connect
+from sqlite_grammar import NAMES, TITLES, random_database
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +53,7 @@ def with_values(template: Template, database: Database, draw: Random) -> str:
 
 
 def differences(engine: Engine, database: Database, queries: list[str]) -> list[str]:
-    oracle = sqlite_of(database)
+    oracle = connect(database.as_dict())
     return [
         sql for sql in queries if repr(run(engine, database, sql).rows) != repr(tuple(oracle.execute(sql).fetchall()))
     ]
@@ -77,10 +75,10 @@ def test_any_templates_answer_as_sqlite_does_on_any_database(engine, draw):
     assert differences(engine, database, [with_any_values(template, draw) for template in mine]) == []
 
 
-@pytest.mark.skipif(not CASES.exists(), reason="the authors' databases are not beside the project")
+@pytest.mark.skipif(not SQL_CASES.exists(), reason="the authors' databases are not beside the project")
 def test_templates_answer_as_sqlite_does_on_the_authors_own_databases(engine):
     draw = Random(85)
-    for number, line in enumerate(CASES.read_text(encoding="utf-8").splitlines()):
+    for number, line in enumerate(SQL_CASES.read_text(encoding="utf-8").splitlines()):
         database = database_from(json.loads(line))
         mine = templates()[number % 20 :: 20]
         assert differences(engine, database, [with_values(template, database, draw) for template in mine]) == []
