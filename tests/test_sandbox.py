@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from longtrek.errors import LongtrekError
 from longtrek.scitrek.sql.database import Database, database_of
 from longtrek.scitrek.sql.literals import Refused
 from longtrek.scitrek.sql.query import run
@@ -110,6 +111,21 @@ REFUSED = {
     "compound sides of unequal width": "SELECT 1 UNION SELECT 1, 2",
     "SELECT INTO": "SELECT * INTO mine FROM articles",
     "a NUL in the text": "SELECT 1 \x00",
+    "half a character": "SELECT '\ud800'",
+    "a common table that is its own source": "WITH a AS (SELECT * FROM a) SELECT * FROM a",
+    "two common tables of one name": "WITH a AS (SELECT 1), a AS (SELECT 2) SELECT * FROM a",
+    "a BETWEEN without its AND": "SELECT COUNT(*) FROM articles WHERE reference_count BETWEEN 50 100",
+    "a number after a column": "SELECT reference_count 5 FROM articles",
+    "a number after a table": "SELECT reference_count FROM articles 5",
+    "a text after an expression": "SELECT COUNT(*) ESCAPE FROM articles",
+    "a star after a table": "SELECT reference_count FROM articles *",
+    "a comma first": "SELECT , reference_count FROM articles",
+    "a parenthesis never closed": "SELECT CAST(reference_count AS REAL / author_count FROM articles",
+    "an aggregate never closed": "SELECT GROUP_CONCAT(author_name, ';' AVG FROM article_author",
+    "GROUP BY nothing": "SELECT title_word_count, COUNT(*) FROM articles GROUP BY",
+    "IS nothing": "SELECT article_id FROM articles WHERE (article_title IS)",
+    "WITH without AS": "WITH x (SELECT 1) SELECT * FROM x",
+    "IFNULL of one": "SELECT IFNULL(reference_count) FROM articles",
     "a placeholder never filled": "SELECT * FROM articles WHERE author_count = {author-count}",
 }
 STOPPED = {
@@ -206,9 +222,41 @@ def test_python_variables_are_no_tables(sandbox):
     assert articles_of_python
 
 
+@pytest.mark.parametrize("digits", [20, 3_999, 5_000, 15_000])
+def test_a_number_of_any_length_is_read_or_refused(sandbox, digits):
+    assert sandbox.run(DATABASE, f"SELECT COUNT(*) FROM articles WHERE reference_count < {'9' * digits}").answer == "60"
+    assert still_whole(sandbox)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), 1e300])
+def test_a_limit_that_would_limit_nothing_is_refused(seconds):
+    with pytest.raises(LongtrekError, match="time limit"):
+        Limits(seconds=seconds)
+
+
+def test_a_limit_of_no_rows_is_refused():
+    with pytest.raises(LongtrekError, match="rows"):
+        Limits(rows=0)
+
+
+def test_whatever_the_engine_says_of_a_query_is_the_querys_refusal_and_the_next_one_runs(sandbox, monkeypatch):
+    import duckdb
+
+    def broken(*_):
+        raise duckdb.TransactionException("TransactionContext Error: Current transaction is aborted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sandbox._engine, "fetch", broken)
+        with pytest.raises(Refused, match="could not run it: TransactionContext"):
+            sandbox.run(DATABASE, "SELECT 1")
+    assert still_whole(sandbox)
+
+
 @pytest.mark.parametrize(
     "sql",
     [
+        "SELECT 1 UNION ALL SELECT 2 ORDER BY 1 DESC",
+        'SELECT `article_id` FROM [articles] ORDER BY "reference_count" DESC, 1 LIMIT 2;;',
         "SELECT article_title FROM articles WHERE article_title = '; DROP TABLE articles; --'",
         "SELECT COUNT(*) /* how many */ FROM articles -- all\n;",
         f"SELECT COUNT(*) FROM articles WHERE article_title LIKE '%{SECRET}%'",
@@ -218,8 +266,9 @@ def test_python_variables_are_no_tables(sandbox):
         "SELECT author_name FROM often WHERE n > 3 ORDER BY n DESC, author_name LIMIT 5",
     ],
 )
-def test_harmless_queries_that_look_odd_run(sandbox, sql):
-    sandbox.run(DATABASE, sql)
+def test_harmless_queries_that_look_odd_run(sql):
+    with Sandbox() as patient:
+        patient.run(DATABASE, sql)
 
 
 def test_a_query_changes_nothing_for_the_next_one(sandbox):

@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 from collections.abc import Iterable
 from decimal import Decimal
 from pathlib import Path
@@ -157,6 +158,40 @@ def test_strict_rule_refuses_what_a_careful_reader_refuses(right: str, text: str
     assert not strict(right, text)
 
 
+def test_a_text_that_a_model_repeats_until_its_cap_is_scored_in_one_pass() -> None:
+    """A loop of `\\boxed{` or `<think>` once cost as much as the square of its length: minutes an answer."""
+    right = gold("1, 2, 3", order="total")
+    started = time.process_time()
+    for text in (
+        "\\boxed{" * 20_000,
+        "\\boxed{" + "\\text{" * 20_000 + "}" * 20_001,
+        "<think>" * 20_000,
+        "</think>" * 20_000 + "<think>" * 20_000,
+        "5" + "\n" * 40_000 + "5",
+        ",\n" * 40_000 + "and 5",
+        "1,234" + ",567" * 20_000,
+    ):
+        score_strict(right, text, reasoning=True)
+        score_paper("1, 2, 3", paper_answer(text, reasoning=True))
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (r"\boxed{1} or \boxed{\text{a \{b\}}, 2}", "a {b}, 2"),
+        (r"\boxed{\boxed{7}}", "7"),
+        (r"\boxed{3} and then \boxed{4", "3"),
+        (r"{ { \boxed {5} }", "5"),
+        (r"\boxed{\textbf{\text{x}}, \mathrm{y}}", "x, y"),
+        (r"<think>\boxed{1}</think> \boxed{2}", "2"),
+        (r"so \boxed{1} </think> \boxed{2} </think> 3", "3"),
+    ],
+)
+def test_the_last_balanced_box_is_the_answer(text: str, found: str) -> None:
+    assert extract(text).text == found
+
+
 def test_order_is_required_only_where_the_question_says_so() -> None:
     assert strict("1, 2, 3", "3, 1, 2")
     assert strict("1, 2, 3", "3, 1, 2", order="any")
@@ -199,6 +234,19 @@ def test_what_the_question_does_not_say_is_named_as_assumed() -> None:
         ({"order": "ties", "ties": [[0, 5]]}, "rows 0 to 1"),
         ({"columns": 3}, "do not fill rows of 3"),
         ({"parts": ["a", ""]}, "row 1 of `parts` is empty"),
+        ({"order": "ties"}, "`ties` is None"),
+        ({"order": "ties", "ties": 5}, "`ties` is 5"),
+        ({"order": "ties", "ties": [0, 1]}, "lists of the rows"),
+        ({"order": "ties", "ties": [["0", "1"]]}, "lists of the rows"),
+        ({"order": "ties", "ties": [[0, 1], [1]]}, "each once"),
+        ({"columns": "2"}, "`columns` is '2'"),
+        ({"columns": -1}, "`columns` is -1"),
+        ({"parts": "ab"}, "expected the answer's rows as a list"),
+        ({"parts": {"a": 1}}, "expected the answer's rows as a list"),
+        ({"parts": [[True]]}, "`parts` holds True"),
+        ({"parts": [[["a"]], "b"]}, "`parts` holds ['a']"),
+        ({"parts": []}, "`parts` are not the values of `answer`"),
+        ({"parts": ["b", "a"]}, "`parts` are not the values of `answer`"),
     ],
 )
 def test_a_question_that_contradicts_itself_is_an_error_that_names_it(known: dict[str, Any], words: str) -> None:
@@ -325,6 +373,15 @@ def test_answers_from_elsewhere_are_averaged_a_line_a_question(tmp_path: Path) -
     assert (c["status"], c["paper"]["exact_match"], c["strict"]["correct"]) == ("missing", None, None)
 
 
+@pytest.mark.parametrize("error", ["boom", {}, {"kind": None}, {"kind": ["x"]}, {"message": "no"}, {"kind": "\ud800"}])
+def test_an_error_of_any_form_is_a_failure_that_can_be_printed(tmp_path: Path, error: Any) -> None:
+    answer = {"id": "a", "status": "failed", "error": error}
+    tally = scores.Tally(gold("5"))
+    tally.add(answer, reasoning=False)
+    assert (tally.failed, tally.status) == (1, "failed")
+    json.dumps(dict(tally.errors), ensure_ascii=False).encode()
+
+
 def test_a_failed_request_stays_in_the_denominator_as_an_error(tmp_path: Path) -> None:
     questions = [{"id": "half", "answer": "5"}, {"id": "none", "answer": "5"}]
     error = {"kind": "context_length", "message": "too long"}
@@ -348,6 +405,8 @@ def test_a_failed_request_stays_in_the_denominator_as_an_error(tmp_path: Path) -
         ([{"id": "a"}], [], "`answer` is None"),
         ([{"id": "a", "answer": "5"}], [{"id": "a"}], "`text` is None"),
         ([{"id": "a", "answer": "5"}], [{"text": "5"}], "without an `id`"),
+        ([{"id": "a", "answer": "5"}], [{"id": "a", "text": "5", "status": "done"}], "status 'done'"),
+        ([{"id": "a\u2028", "answer": "5"}], [], "cannot be printed"),
     ],
 )
 def test_files_that_do_not_fit_are_refused(tmp_path: Path, questions: Any, answers: Any, words: str) -> None:

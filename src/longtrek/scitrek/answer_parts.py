@@ -48,43 +48,52 @@ def extract(text: str) -> Extracted:
 
     Text commands inside (`\\text{…}`) are unwrapped. Without a box the whole text is the answer.
     """
-    visible = _THINKING.sub("", text)
+    # Cut at the last end of reasoning first, so that a loop of `<think>` costs one pass and not one a tag.
+    ends = list(_THINKING_END.finditer(text))
+    last = ends[-1].end() if ends else 0
+    visible = _THINKING.sub("", text[:last]) + text[last:]
     ends = list(_THINKING_END.finditer(visible))
     if ends:  # the template opened the reasoning inside the prompt
         visible = visible[ends[-1].end() :]
     start = _THINKING_START.search(visible)
     if start:
         return Extracted("", False, True)
-    boxes = [found for match in _BOXED.finditer(visible) if (found := _braced(visible, match.end())) is not None]
+    closed = _closing_braces(visible)
+    boxes = [visible[match.end() : closed[match.end()]] for match in _BOXED.finditer(visible) if match.end() in closed]
     if not boxes:
         return Extracted(visible.strip(), False, False)
     return Extracted(_plain_latex(boxes[-1]).strip(), True, False)
 
 
-def _braced(text: str, start: int) -> str | None:
-    """Read up to the brace that closes the one just before `start`; None where none does."""
-    depth = 1
-    position = start
+def _closing_braces(text: str) -> dict[int, int]:
+    """Where each brace that is closed ends: from the place just after it to its closing brace, in one pass."""
+    opened: list[int] = []
+    closed: dict[int, int] = {}
+    position = 0
     while position < len(text):
         sign = text[position]
         if sign == "\\":
             position += 1
-        elif sign in "{}":
-            depth += 1 if sign == "{" else -1
-            if depth == 0:
-                return text[start:position]
+        elif sign == "{":
+            opened.append(position + 1)
+        elif sign == "}" and opened:
+            closed[opened.pop()] = position
         position += 1
-    return None
+    return closed
 
 
 def _plain_latex(text: str) -> str:
-    while match := _UNWRAPPED.search(text):
-        inside = _braced(text, match.end())
-        if inside is None:
-            break
-        text = text[: match.start()] + inside + text[match.end() + len(inside) + 1 :]
+    closed = _closing_braces(text)
+    kept, start = [], 0
+    commands = [match for match in _UNWRAPPED.finditer(text) if match.end() in closed]
+    around = [match.span() for match in commands]
+    around += [(closed[match.end()], closed[match.end()] + 1) for match in commands]
+    for first, after in sorted(around):
+        kept.append(text[start:first])
+        start = after
+    plain = "".join((*kept, text[start:]))
     spaces = {"{,}": ",", r"\\": "\n"}
-    return _LATEX_SIGN.sub(lambda match: match.group(1) or spaces.get(match.group(), " "), text)
+    return _LATEX_SIGN.sub(lambda match: match.group(1) or spaces.get(match.group(), " "), plain)
 
 
 def key(fragment: str) -> Key | None:
@@ -149,7 +158,7 @@ def _without_thousands(text: str) -> str:
 
 
 def _without_and(text: str) -> str:
-    return re.sub(r"([,;\n]\s*)(?:and|&)\s+(?=[^,;\n]*$)", r"\1", text)
+    return re.sub(r"([,;\n][^\S\n]*)(?:and|&)\s+(?=[^,;\n]*$)", r"\1", text)
 
 
 def same_number(one: Decimal, other: Decimal) -> bool:

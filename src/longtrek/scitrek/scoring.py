@@ -18,6 +18,7 @@ from longtrek.scitrek.answer_parts import NULL, Key, covers, extract, fragments,
 PAPER_RULE = "paper-1"
 STRICT_RULE = "strict-1"
 ORDERS = ("any", "ties", "total")
+STATUSES = ("answered", "failed", "not_asked")
 
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -91,7 +92,9 @@ def paper_answer(text: str, reasoning: bool) -> str:
     """
     if not reasoning:
         return text
-    boxes: list[str] = _FIRST_BRACE.findall(text)
+    # What stands after a line's last closing brace cannot be in a box; a loop of `\\boxed{` would cost minutes.
+    closed = "\n".join(line[: line.rfind("}") + 1] for line in text.split("\n"))
+    boxes: list[str] = _FIRST_BRACE.findall(closed)
     return boxes[-1] if boxes else ""
 
 
@@ -125,29 +128,56 @@ def gold_of(question: dict[str, Any]) -> Gold:
 
 def _rows(question: dict[str, Any], name: str) -> tuple[tuple[Key, ...], ...]:
     parts = question.get("parts")
-    if parts:
-        values = [row if isinstance(row, list | tuple) else [row] for row in parts]
-        texts = [", ".join("NULL" if value is None else str(value) for value in row) for row in values]
-        if not all(found := [tuple(fragments(text)) for text in texts]):
-            raise LongtrekError(f"{name}: row {found.index(())} of `parts` is empty; write NULL for a missing value")
-        return tuple(found)
     pieces = fragments(question["answer"])
+    if parts is not None and not (parts == [] and pieces == [NULL]):
+        return _given_rows(parts, pieces, name)
     columns = 1 if pieces == [NULL] else question.get("columns") or 1
+    if type(columns) is not int or columns < 1:
+        raise LongtrekError(f"{name}: `columns` is {columns!r}; expected how many values a row has")
     if len(pieces) % columns:
         raise LongtrekError(f"{name}: {len(pieces)} values do not fill rows of {columns}; give the rows as `parts`")
     return tuple(tuple(pieces[start : start + columns]) for start in range(0, len(pieces), columns))
 
 
-def _groups(order: str, ties: Sequence[Sequence[int]] | None, rows: int, name: str) -> tuple[int, ...]:
+def _given_rows(parts: Any, pieces: Sequence[Key], name: str) -> tuple[tuple[Key, ...], ...]:
+    if not isinstance(parts, list | tuple):
+        raise LongtrekError(f"{name}: `parts` is {parts!r}; expected the answer's rows as a list")
+    values = [row if isinstance(row, list | tuple) else [row] for row in parts]
+    odd = [value for row in values for value in row if value is not None and type(value) not in (str, int, float)]
+    if odd:
+        raise LongtrekError(f"{name}: `parts` holds {odd[0]!r}; expected texts, numbers and null, in one list a row")
+    texts = [", ".join("NULL" if value is None else str(value) for value in row) for row in values]
+    found = tuple(tuple(fragments(text)) for text in texts)
+    if () in found:
+        raise LongtrekError(f"{name}: row {found.index(())} of `parts` is empty; write NULL for a missing value")
+    if [fragment for row in found for fragment in row] != list(pieces):
+        raise LongtrekError(f"{name}: `parts` are not the values of `answer`, in its order; one of the two is wrong")
+    return found
+
+
+def _groups(order: str, ties: Any, rows: int, name: str) -> tuple[int, ...]:
     if order == "any":
         return (0,) * rows
     group = list(range(rows))
-    for tied in (ties or ()) if order == "ties" else ():
-        if not tied or min(tied) < 0 or max(tied) >= rows:
-            raise LongtrekError(f"{name}: ties name positions {list(tied)}, the answer has rows 0 to {rows - 1}")
+    for tied in _tied(ties, rows, name) if order == "ties" else ():
         for position in tied:
             group[position] = rows + min(tied)
     return tuple(group)
+
+
+def _tied(ties: Any, rows: int, name: str) -> list[list[int]]:
+    listed = ties if isinstance(ties, list | tuple) else ()
+    groups = [list(tied) if isinstance(tied, list | tuple) else [] for tied in listed]
+    places = [position for tied in groups for position in tied]
+    if not groups or not all(groups) or any(type(position) is not int for position in places):
+        raise LongtrekError(
+            f"{name}: order is 'ties' and `ties` is {ties!r}; expected lists of the rows that may be permuted: [[0, 1]]"
+        )
+    if len(set(places)) < len(places) or min(places) < 0 or max(places) >= rows:
+        raise LongtrekError(
+            f"{name}: ties name positions {places}; expected each once, and the answer has rows 0 to {rows - 1}"
+        )
+    return groups
 
 
 def score_strict(gold: Gold, text: str, reasoning: bool = False) -> StrictScore:
@@ -215,10 +245,15 @@ class Tally:
         self.asked += 1
         error = answer.get("error")
         status = answer.get("status") or ("failed" if error else "answered")
-        if status in ("failed", "not_asked"):
+        if status not in STATUSES:
+            raise LongtrekError(
+                f"answer to {answer.get('id')!r}: status {status!r}; expected one of {', '.join(STATUSES)}"
+            )
+        if status != "answered":
             self.failed += status == "failed"
             self.not_asked += status == "not_asked"
-            self.errors[error.get("kind", "unknown") if isinstance(error, dict) else str(error or status)] += 1
+            kind = error.get("kind") or "unknown" if isinstance(error, dict) else error or status
+            self.errors[str(kind).encode(errors="backslashreplace").decode()] += 1
             return
         text = answer.get("text")
         if not isinstance(text, str):
@@ -287,7 +322,10 @@ def score_scitrek(questions: Path, answers: Path) -> Iterator[dict[str, Any]]:
 def _identity(line: Any, path: Path) -> str:
     if not isinstance(line, dict) or not isinstance(line.get("id"), str | int):
         raise LongtrekError(f"{path}: a line without an `id`: {str(line)[:80]}")
-    return str(line["id"])
+    name = str(line["id"])
+    if not name.isprintable():
+        raise LongtrekError(f"{path}: the id {name!a} holds characters that cannot be printed; give it another")
+    return name
 
 
 def _scored_row(name: str, tally: Tally) -> dict[str, Any]:

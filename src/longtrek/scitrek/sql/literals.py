@@ -14,6 +14,7 @@ from sqlglot import exp
 from longtrek.errors import LongtrekError
 
 LONGEST, MOST_TOKENS, DEEPEST = 20_000, 4_000, 40
+LONGEST_NUMBER = 4_000  # digits; Python reads no more as a whole number, and float() takes what is longer
 
 _TOKEN = re.compile(
     r"""
@@ -26,6 +27,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_HALF = re.compile("[\ud800-\udfff]")
 _AFTER_LIST = ("FROM", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "UNION", "EXCEPT", "INTERSECT")
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9-]*)\}")
 
@@ -49,6 +51,8 @@ def shape_of(sql: str) -> Shape:
         Refused: the text is empty, too long or too deeply nested, is not one SELECT, or holds a character or a kind
             of literal that no query on the three tables needs.
     """
+    if half := _HALF.search(sql):
+        raise Refused(f"half a character ({half[0]!a}) at {half.start()}: the query is no text that UTF-8 can carry")
     if len(sql) > LONGEST:
         raise Refused(f"the query has {len(sql):,} characters; at most {LONGEST:,} are read")
     pieces: list[str] = []
@@ -85,7 +89,7 @@ def _mark(kind: str, piece: str, values: list[str | int | float]) -> list[str]:
         values.append(piece[1:-1].replace("''", "'"))
         return [f":s{len(values) - 1}"]
     if kind == "number":
-        whole = piece.isdigit() and int(piece) < 2**63
+        whole = piece.isdigit() and len(piece) <= LONGEST_NUMBER and int(piece) < 2**63
         values.append(int(piece) if whole else float(piece))
         return [f":{'i' if whole else 'r'}{len(values) - 1}"]
     if kind == "quoted" and piece[0] in "`[":

@@ -15,9 +15,12 @@ from typing import Self
 
 import duckdb
 
+from longtrek.errors import LongtrekError
 from longtrek.scitrek.sql.database import Database, Engine
 from longtrek.scitrek.sql.literals import Refused
 from longtrek.scitrek.sql.query import Result, run
+
+LONGEST_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,14 @@ class Limits:
 
     seconds: float = 5.0
     rows: int = 10_000
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds <= LONGEST_SECONDS:
+            raise LongtrekError(
+                f"a time limit of {self.seconds:g} s for a query; expected more than 0 and at most {LONGEST_SECONDS:,}"
+            )
+        if self.rows < 1:
+            raise LongtrekError(f"a limit of {self.rows} rows for a query; expected at least 1")
 
 
 class Sandbox:
@@ -50,17 +61,26 @@ class Sandbox:
             Refused: the query is not allowed or went over a limit; the message is the reason.
         """
         self._engine.load(database)
+        stopped = threading.Event()
         try:
-            with self._watched(), self._reading():
+            with self._watched(stopped), self._reading():
                 return run(self._engine, database, sql, self.limits.rows)
-        except duckdb.InterruptException:
-            raise Refused(f"stopped after {self.limits.seconds:g} s, the time limit") from None
-        except duckdb.OutOfMemoryException:
-            raise Refused("stopped at the memory limit of 512 MB") from None
-        except (duckdb.FatalException, duckdb.InternalException) as error:
-            self._engine.close()
-            self._engine = Engine()
-            raise Refused(f"the database engine broke on it: {str(error).splitlines()[0][:200]}") from None
+        except duckdb.Error as error:
+            # Whatever DuckDB says of one query is that query's fault, and never ends a run of thousands.
+            self._replace_engine()
+            raise Refused(self._reason(error, stopped.is_set())) from None
+
+    def _replace_engine(self) -> None:
+        """After an error, which may have left a transaction or the engine itself broken."""
+        self._engine.close()
+        self._engine = Engine()
+
+    def _reason(self, error: duckdb.Error, stopped: bool) -> str:
+        if stopped:  # also where the interrupt showed as another error, such as an aborted transaction
+            return f"stopped after {self.limits.seconds:g} s, the time limit"
+        if isinstance(error, duckdb.OutOfMemoryException):
+            return "stopped at the memory limit of 512 MB"
+        return f"the database engine could not run it: {str(error).splitlines()[0][:200]}"
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
@@ -71,9 +91,9 @@ class Sandbox:
             self._engine.end_reading()
 
     @contextmanager
-    def _watched(self) -> Iterator[None]:
+    def _watched(self, stopped: threading.Event) -> Iterator[None]:
         done = threading.Event()
-        watch = threading.Thread(target=self._watch, args=(self._engine, done), daemon=True)
+        watch = threading.Thread(target=self._watch, args=(self._engine, done, stopped), daemon=True)
         watch.start()
         try:
             yield
@@ -81,10 +101,11 @@ class Sandbox:
             done.set()
             watch.join()
 
-    def _watch(self, engine: Engine, done: threading.Event) -> None:
+    def _watch(self, engine: Engine, done: threading.Event, stopped: threading.Event) -> None:
         if done.wait(self.limits.seconds):
             return
         # An interrupt between two statements is lost, so it is repeated until the query has ended.
+        stopped.set()
         engine.interrupt()
         while not done.wait(0.05):
             engine.interrupt()

@@ -19,6 +19,7 @@ from sqlglot.errors import SqlglotError
 
 from longtrek.scitrek.sql.literals import Refused, Shape, shape_of
 from longtrek.scitrek.sql.selects import Selects
+from longtrek.scitrek.sql.syntax import check_syntax
 
 _PLACE = re.compile(r"\$(\d+)")
 
@@ -83,6 +84,7 @@ def _translated(shape: Shape) -> tuple[Translation, tuple[int, ...]]:
         relation = selects.relation(_parsed(shape.text))
     except RecursionError:
         raise Refused("the query is nested too deeply") from None
+    check_syntax(shape)
     used: dict[str, int] = {}
     text = _PLACE.sub(lambda place: f"${used.setdefault(place[1], len(used) + 1)}", relation.sorted())
     return (
