@@ -12,7 +12,7 @@ rule fetch_weights:
     message:
         "Fetching and converting the weights of {wildcards.model}"
     shell:
-        "longtrek weights {wildcards.model} --config {CONFIG_FILE} > {log} 2>&1"
+        "longtrek weights {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
 
 
 rule answer_transduction:
@@ -35,7 +35,7 @@ rule answer_transduction:
     message:
         "Asking {wildcards.model} the documents of {wildcards.horizon} tokens"
     shell:
-        "longtrek answers {wildcards.model} transduction {wildcards.horizon} --config {CONFIG_FILE} 2> {log}"
+        "longtrek answers {wildcards.model:q} transduction {wildcards.horizon:q} --config {CONFIG_FILE:q} 2> {log:q}"
 
 
 if CONFIG.scitrek:
@@ -60,7 +60,7 @@ if CONFIG.scitrek:
         message:
             "Asking {wildcards.model} SciTrek's questions on {wildcards.tier}"
         shell:
-            "longtrek answers {wildcards.model} scitrek {wildcards.tier} --config {CONFIG_FILE} 2> {log}"
+            "longtrek answers {wildcards.model:q} scitrek {wildcards.tier:q} --config {CONFIG_FILE:q} 2> {log:q}"
 
 
 if BASELINE:
@@ -87,4 +87,4 @@ if BASELINE:
         message:
             "Answering by executed SQL"
         shell:
-            "longtrek baseline --config {CONFIG_FILE} > {log} 2>&1"
+            "longtrek baseline --config {CONFIG_FILE:q} > {log:q} 2>&1"

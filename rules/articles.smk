@@ -18,7 +18,7 @@ rule fetch_articles:
     message:
         "Fetching the articles of {CORPUS}"
     shell:
-        "longtrek articles --corpus {CORPUS} --subset {params.subset} --out {params.folder} 2> {log}"
+        "longtrek articles --corpus {CORPUS:q} --subset {params.subset} --out {params.folder:q} 2> {log:q}"
 
 
 rule convert_articles:
@@ -40,7 +40,7 @@ rule convert_articles:
     message:
         "Converting articles to Markdown"
     shell:
-        "longtrek convert --corpus {CORPUS} --snapshot {params.snapshot} --out {params.folder} 2> {log}"
+        "longtrek convert --corpus {CORPUS:q} --snapshot {params.snapshot:q} --out {params.folder:q} 2> {log:q}"
 
 
 def lengths():
@@ -72,5 +72,5 @@ rule tabulate_articles:
     message:
         "Making the tables of articles and citations"
     shell:
-        "longtrek corpus --corpus {CORPUS} --snapshot {params.snapshot} --converted {params.converted}"
-        " --out {params.folder} {params.lengths} 2> {log}"
+        "longtrek corpus --corpus {CORPUS:q} --snapshot {params.snapshot:q} --converted {params.converted:q}"
+        " --out {params.folder:q} {params.lengths} 2> {log:q}"

@@ -68,7 +68,7 @@ rule draw_figure:
     message:
         "Drawing {wildcards.figure}"
     shell:
-        "longtrek figure {wildcards.figure} --config {CONFIG_FILE} > {log} 2>&1"
+        "longtrek figure {wildcards.figure:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
 
 
 rule make_table:
@@ -86,4 +86,4 @@ rule make_table:
     message:
         "Making {wildcards.table}"
     shell:
-        "longtrek table {wildcards.table} --config {CONFIG_FILE} > {log} 2>&1"
+        "longtrek table {wildcards.table:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"

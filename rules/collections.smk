@@ -26,5 +26,5 @@ rule grow_collections:
     message:
         "Growing collections"
     shell:
-        "longtrek collections --articles {input.articles} --citations {input.citations} --out {output}"
-        " {params.growth} 2> {log}"
+        "longtrek collections --articles {input.articles:q} --citations {input.citations:q} --out {output:q}"
+        " {params.growth} 2> {log:q}"

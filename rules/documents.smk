@@ -24,4 +24,4 @@ rule generate_documents:
     message:
         "Generating the documents of {CONFIG.transduction.horizons} tokens"
     shell:
-        "longtrek documents --config {CONFIG_FILE} --cores {threads} > {log} 2>&1"
+        "longtrek documents --config {CONFIG_FILE:q} --cores {threads} > {log:q} 2>&1"

@@ -36,7 +36,7 @@ rule write_questions:
     message:
         "Writing questions"
     shell:
-        "longtrek questions --config {CONFIG_FILE} > {log} 2>&1"
+        "longtrek questions --config {CONFIG_FILE:q} > {log:q} 2>&1"
 
 
 rule try_model_writer:
@@ -58,4 +58,4 @@ rule try_model_writer:
     message:
         "Asking a model to write a few questions"
     shell:
-        "longtrek questions --config {CONFIG_FILE} --writer model > {log} 2>&1"
+        "longtrek questions --config {CONFIG_FILE:q} --writer model > {log:q} 2>&1"

@@ -21,7 +21,7 @@ rule score_transduction:
     message:
         "Scoring the answers of {wildcards.model}"
     shell:
-        "longtrek scores transduction {wildcards.model} --config {CONFIG_FILE} > {log} 2>&1"
+        "longtrek scores transduction {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
 
 
 if CONFIG.scitrek:
@@ -44,4 +44,4 @@ if CONFIG.scitrek:
         message:
             "Scoring SciTrek's answers of {wildcards.model}"
         shell:
-            "longtrek scores scitrek {wildcards.model} --config {CONFIG_FILE} > {log} 2>&1"
+            "longtrek scores scitrek {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"

@@ -85,6 +85,12 @@ def test_every_fault_is_said_at_once(tmp_path: Path) -> None:
     assert len(str(error.value).splitlines()) == 2
 
 
+def test_missing_keys_are_told_once_and_together(tmp_path: Path) -> None:
+    (tmp_path / "run.yaml").write_text("run: quick")
+    with pytest.raises(LongtrekError, match=r"^\S+: \(top level\): missing results, rule, models, \S+ \S+ scitrek$"):
+        config.load(tmp_path / "run.yaml")
+
+
 @pytest.mark.parametrize(
     "text",
     ["run: [", "\x00", "- a\n- b\n", "", "run: quick\nrun: full", "1: x", "null: x", "run: 2026-99-99", "&a {x: *a}"],

@@ -83,7 +83,8 @@ def check(content: Any, name: str, where: Path | str) -> None:
     """Hold a value to a schema; `where` names its origin in the error."""
     faults = sorted(_validator(name).iter_errors(content), key=lambda fault: list(map(str, fault.path)))
     if faults:
-        raise LongtrekError("\n".join(f"{where}: {_explain(fault)}" for fault in faults))
+        # Every missing key is a fault of its own, and each is explained with all that are missing.
+        raise LongtrekError("\n".join(dict.fromkeys(f"{where}: {_explain(fault)}" for fault in faults)))
 
 
 def _explain(fault: ValidationError) -> str:
