@@ -1,5 +1,6 @@
 """Small whole runs that tests build: a config of their own, with models of their own."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -77,16 +78,14 @@ class Run:
         return done.stdout
 
     def planned(self, config: Path | None = None) -> dict[str, list[str]]:
-        """The jobs that a dry run lists: the wildcards' values of each, by rule."""
-        jobs: dict[str, list[str]] = {}
-        rule = ""
+        """The commands that a dry run lists: by verb of `longtrek`, the words between the verb and its options."""
+        commands: dict[str, list[str]] = {}
         for line in self.snakemake("--dry-run", config=config).splitlines():
-            if line.startswith(("rule ", "localrule ")):
-                rule = line.split()[1].rstrip(":")
-                jobs.setdefault(rule, []).append("")
-            elif line.strip().startswith("wildcards:"):
-                jobs[rule][-1] = line.split(":", 1)[1].strip()
-        return jobs
+            if line.startswith("Shell command: longtrek "):
+                verb, *words = line.split()[3:]
+                said = itertools.takewhile(lambda word: not word.startswith("-"), words)
+                commands.setdefault(verb, []).append(" ".join(said))
+        return commands
 
 
 @pytest.fixture

@@ -23,17 +23,20 @@ FULL = ROOT / "config" / "config.yaml"
 
 def test_the_papers_config_lists_one_answers_job_a_model_and_tier(tmp_path: Path) -> None:
     planned = Run(tmp_path).planned(FULL)
-    models = yaml.safe_load(FULL.read_text())["transduction"]["models"]
-    tiers = Counter(job.split("model=")[1].split(",")[0] for job in planned["answer_transduction"])
-    assert len(models) == 8
-    assert tiers == {model: 4 if model == "Olmo-3.1-32B" else 6 for model in models}
-    assert {rule: len(jobs) for rule, jobs in planned.items() if rule != "answer_transduction"} == {
-        "generate_documents": 1,
-        "score_transduction": 8,
-        "draw_figure": len(FIGURES),
-        "make_table": len(TABLES),
-        "all": 1,
+    full = yaml.safe_load(FULL.read_text())
+    models, scitrek = full["transduction"]["models"], full["scitrek"]["models"]
+    assert (len(models), len(scitrek), len(full["scitrek"]["ask"]["settings"])) == (8, 13, 8)
+    assert Counter(job.rsplit(" ", 1)[0] for job in planned["answers"]) == {
+        **{f"{model} transduction": 4 if model == "Olmo-3.1-32B" else 6 for model in models},
+        **{f"{model} scitrek": 8 for model in scitrek},
     }
+    assert sorted(planned["scores"]) == sorted(
+        [*(f"transduction {model}" for model in models), *(f"scitrek {model}" for model in scitrek)]
+    )
+    assert (sorted(planned["figure"]), sorted(planned["table"])) == (sorted(FIGURES), sorted(TABLES))
+    once = {"documents", "articles", "convert", "corpus", "collections", "questions", "baseline"}
+    assert {verb for verb, jobs in planned.items() if len(jobs) == 1} == once
+    assert planned.keys() - once == {"answers", "scores", "figure", "table"}
 
 
 def test_a_second_run_has_nothing_to_do(finished: Run) -> None:
@@ -43,10 +46,10 @@ def test_a_second_run_has_nothing_to_do(finished: Run) -> None:
 def test_changing_one_models_entry_runs_that_model_and_what_shows_it(finished: Run) -> None:
     finished.add_model("solver-b", kind="check", engine="reference", sampling={"seed": 9})
     planned = finished.planned()
-    assert planned["answer_transduction"] == ["horizon=4096, model=solver-b"]
-    assert planned["score_transduction"] == ["model=solver-b"]
-    assert "generate_documents" not in planned
-    assert len(planned["draw_figure"]) == len(FIGURES)
+    assert planned["answers"] == ["solver-b transduction 4096"]
+    assert planned["scores"] == ["transduction solver-b"]
+    assert "documents" not in planned
+    assert sorted(planned["figure"]) == [name for name in FIGURES if name.startswith("transduction")]
 
 
 def test_what_only_explains_a_model_runs_nothing(finished: Run) -> None:
@@ -57,9 +60,9 @@ def test_what_only_explains_a_model_runs_nothing(finished: Run) -> None:
 def test_adding_a_model_adds_only_its_own_jobs(finished: Run) -> None:
     finished.add_model("solver-c")
     planned = finished.planned()
-    assert planned["answer_transduction"] == ["horizon=4096, model=solver-c"]
-    assert planned["score_transduction"] == ["model=solver-c"]
-    assert "generate_documents" not in planned
+    assert planned["answers"] == ["solver-c transduction 4096"]
+    assert planned["scores"] == ["transduction solver-c"]
+    assert "documents" not in planned
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_the_authors_released_questions_are_asked_and_scored(tmp_path: Path) -> 
     run.snakemake()
     (row,) = pq.read_table(tmp_path / "results" / "scores" / "solver-a" / "scitrek.parquet").to_pylist()
     assert (row["text"], row["asked"], row["paper_exact_match"]) == ("Which titles, fewest references first?", 2, 1.0)
-    assert "fetch_articles" not in run.planned()
+    assert run.planned() == {}
 
 
 @pytest.fixture(scope="module")

@@ -160,6 +160,8 @@ def _scitrek_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "SciTre
     shown = chosen.models or (None if chosen.found else part.models if part else ())
     baseline = part.baseline.model if part and part.baseline and not chosen.models else None
     whole = not chosen.found and part is not None
+    if part and part.released:
+        kinds = kinds - {"collections"}  # released rows have no corpus
     found = read(chosen.results or settings.results, kinds, shown, baseline, chosen.scores, whole)
     return SciTrekRun(
         kind=chosen.kind or settings.run,
