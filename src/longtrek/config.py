@@ -72,6 +72,8 @@ class Baseline:
     model: str
     chunk_tokens: int
     max_tokens: int
+    extraction_tries: int
+    sql_tries: int
     gold: Mapping[str, int | None]
     extracted: Mapping[str, int | None]
 

@@ -6,6 +6,7 @@ tables the same runs without extraction (Section 4, Figure 3).
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -265,16 +266,21 @@ def parsed(reply: str, name: str) -> Any:
         raise ValueError(f"no {wanted!r} in the reply")
     found: Any = value[wanted]
     if not _fits(found, wanted):
-        raise ValueError(f"{wanted!r} is {str(found)[:80]!r}, a {type(found).__name__}")
+        raise ValueError(f"{wanted!r} is {str(found)[:80]!a}, a {type(found).__name__}")
     return found
 
 
 def _fits(found: Any, name: str) -> bool:
     if name == "authors":
-        return isinstance(found, list) and all(isinstance(each, str) for each in found)
+        return isinstance(found, list) and all(_is_text(each) for each in found)
     if name == "reference_count":
-        return type(found) is int and found >= 0
-    return isinstance(found, bool if name == "cited" else str)
+        return type(found) is int and 0 <= found < 2**31
+    return isinstance(found, bool) if name == "cited" else _is_text(found)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a text that UTF-8 can carry: JSON's escapes can spell half a character."""
+    return isinstance(value, str) and re.search("[\ud800-\udfff]", value) is None
 
 
 async def answer(
@@ -309,6 +315,7 @@ async def answer_all(
     databases: Mapping[str, Database],
     complete: Complete,
     execute: Execute,
+    tries: int = SQL_TRIES,
     at_once: int = 32,
 ) -> list[BaselineAnswer]:
     """Answer questions on their collections' databases (gold, or extracted), in the questions' order.
@@ -319,6 +326,6 @@ async def answer_all(
 
     async def one(question: Mapping[str, Any]) -> BaselineAnswer:
         async with gate:
-            return await answer(question, databases[question["collection"]], complete, execute)
+            return await answer(question, databases[question["collection"]], complete, execute, tries)
 
     return await asyncio.gather(*(one(question) for question in questions))

@@ -159,7 +159,9 @@ async def _executed(study: "Study", complete: "Completer", execute: Any) -> tupl
 
     settings = study.settings.baseline
     assert settings is not None
-    extractor = Extractor(complete, count, settings.chunk_tokens, folder=study.settings.prompts)
+    extractor = Extractor(
+        complete, count, settings.chunk_tokens, settings.extraction_tries, folder=study.settings.prompts
+    )
     answers: list[dict[str, Any]] = []
     for context, wanted in (("tables", settings.gold), ("full_text", settings.extracted)):
         asked = [row for level, most in wanted.items() for row in study.selected(level, most)]
@@ -173,7 +175,7 @@ async def _executed(study: "Study", complete: "Completer", execute: Any) -> tupl
                 )
                 for row in members
             }
-        for made in await answer_all(asked, databases, complete, execute):
+        for made in await answer_all(asked, databases, complete, execute, settings.sql_tries):
             answers.append(made.row() | {"id": request_id(made.question, context, "direct")})
     return answers, [vars(problem) for problem in extractor.problems]
 
