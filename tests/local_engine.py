@@ -7,7 +7,8 @@ instructions `#name=value …`; every request is appended to the log file as one
 - `fail=429x2` answer the first two requests of this prompt with status 429; `retry_after=S` goes with it
 - `body=html|empty|error|context` what a failing or odd answer holds; `odd=1` status 200 with that body
 - `cut=N` close the connection after N tokens; `hang=S` send nothing for S seconds; `close=1` close at once
-- `die=1` end the whole server process; `finish=REASON` another finish reason; `think=TEXT` reasoning first
+- `die=1` end the whole server process; `die_at=FILE` the same, but only while that file does not exist
+- `finish=REASON` another finish reason; `think=TEXT` reasoning first
 - `strange=1` the answer holds line separators and quotes; `usage=none` no usage is sent; `poison=1` an error event
 - `event=JSON` one more event, as it stands, before the answer's own; `gzip=1` the stream claims to be gzip
 """
@@ -80,6 +81,9 @@ class LocalEngine:
         self, body: dict[str, Any], told: dict[str, str], times: int, writer: asyncio.StreamWriter
     ) -> bool:
         if "die" in told:
+            os._exit(3)
+        if "die_at" in told and not Path(told["die_at"]).exists():
+            Path(told["die_at"]).touch()
             os._exit(3)
         if "close" in told:
             return False

@@ -12,13 +12,13 @@ from typing import Any
 
 from longtrek.answers.client import Client, Outcome
 from longtrek.answers.engines import Engine, engine_for
-from longtrek.answers.job import SUSPICIOUS, body_of
+from longtrek.answers.job import SUSPICIOUS, body_of, healthy
 from longtrek.answers.key import answer_key
 from longtrek.answers.model import Model
 from longtrek.answers.preflight import Prepared, Tokenizer, preflight
 from longtrek.answers.provenance import answer_provenance, engine_version_of, identity, job_provenance
 from longtrek.answers.request import Request
-from longtrek.answers.retry import Patience
+from longtrek.answers.retry import Patience, RequestFault
 from longtrek.answers.rows import answered_row, not_asked_row
 from longtrek.answers.store import Row, Store, open_store
 from longtrek.answers.weights import Weights
@@ -62,11 +62,12 @@ class Completer:
         self._client: Client | None = None
         self._starting = asyncio.Lock()
         self._room = asyncio.Semaphore(model.max_concurrency)
+        self._turns: dict[str, asyncio.Lock] = {}
 
     async def __call__(
         self, messages: list[dict[str, str]], schema: dict[str, Any], seed: int, temperature: float
     ) -> str:
-        """Complete `messages` with JSON that `schema` allows.
+        """Complete `messages` with JSON that `schema` allows; the same request is asked once a run, however often made.
 
         Raises:
             RequestFailed: there is no answer; the store holds why.
@@ -79,9 +80,11 @@ class Completer:
         }
         request = Request(id="", messages=messages, max_tokens=self._max_tokens)
         key = answer_key(request, self._max_tokens, {**self._fixed, "constrained": constrained})
-        async with self._room:
-            if not self._store.settled(key):
-                await self._ask(key, request, constrained)
+        first = key not in self._turns
+        async with self._turns.setdefault(key, asyncio.Lock()):
+            if first and not self._store.settled(key):
+                async with self._room:
+                    await self._ask(key, request, constrained)
         return _text(self._store.get(key))
 
     async def _ask(self, key: str, request: Request, constrained: dict[str, Any]) -> None:
@@ -97,12 +100,17 @@ class Completer:
         while True:
             client, start = await self._open()
             outcome = await client.ask({**body_of(self._model, prepared), **constrained})
-            died = outcome.fault is not None and outcome.fault.kind in SUSPICIOUS and not self._engine.alive()
-            if not died:
+            if outcome.fault is None or not await self._died(outcome.fault, client):
                 return outcome
             async with self._starting:
                 if self._starts == start:  # the first to see it; the others ask the engine that it starts
                     await self._close()
+
+    async def _died(self, fault: RequestFault, client: Client) -> bool:
+        """Whether a fault comes of an engine that is gone; where another has noticed already, its client is another."""
+        if not self._engine.ours or fault.kind not in SUSPICIOUS:
+            return False
+        return client is not self._client or not self._engine.alive() or not await healthy(client.door)
 
     async def _open(self) -> tuple[Client, int]:
         async with self._starting:
@@ -116,7 +124,7 @@ class Completer:
 
     async def _close(self) -> None:
         if self._client is not None:
-            await self._client.__aexit__()
+            # Not closed: others may be within it, or wait to try again, and each must find by itself that it is gone.
             self._client = None
             await asyncio.to_thread(self._engine.stop)
 

@@ -112,7 +112,7 @@ class _Run:
         """After a request that failed for good: is anybody there at all?"""
         self._unreachable = self._unreachable + 1 if fault.kind == "unreachable" else 0
         if self._job.engine.ours:
-            if fault.kind in SUSPICIOUS and not await self._healthy():
+            if fault.kind in SUSPICIOUS and not await healthy(self._door):
                 raise EngineDied(sorted(self._in_flight))
         elif self._unreachable >= UNREACHABLE_IN_A_ROW:
             raise LongtrekError(
@@ -120,12 +120,14 @@ class _Run:
                 "endpoint.url in the model's entry and the network, then run again: all answers so far are kept"
             )
 
-    async def _healthy(self) -> bool:
-        with contextlib.suppress(httpx.TransportError):
-            async with httpx.AsyncClient(trust_env=False, timeout=HEALTH_LIMIT_S) as http:
-                answer = await http.get(f"{self._door.url}/models", headers=self._door.headers)
-                return answer.status_code == 200
-        return False
+
+async def healthy(door: Door) -> bool:
+    """Whether the server behind a door answers at all; its process may have ended before its end is noticed."""
+    with contextlib.suppress(httpx.TransportError):
+        async with httpx.AsyncClient(trust_env=False, timeout=HEALTH_LIMIT_S) as http:
+            answer = await http.get(f"{door.url}/models", headers=door.headers)
+            return answer.status_code == 200
+    return False
 
 
 def body_of(model: Model, prepared: Prepared) -> dict[str, Any]:

@@ -145,9 +145,13 @@ def unpacked(answer: str, field: str) -> tuple[str, str]:
         value = json.loads(answer)
     except json.JSONDecodeError as error:
         return answer, f"not JSON: {error.msg} at column {error.colno}"
+    except (ValueError, RecursionError):
+        return answer, "not JSON: a number too long, or nested too deep"
     text = value.get(field) if isinstance(value, dict) else None
     if not isinstance(text, str) or not text.strip():
         return answer, f"no text in the field {field!r}"
+    if re.search("[\ud800-\udfff]", text):
+        return answer, f"half a character in the field {field!r}"
     return text.strip(), ""
 
 
