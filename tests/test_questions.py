@@ -18,7 +18,7 @@ from longtrek.scitrek.questions.grammar_parser import read_question
 from longtrek.scitrek.questions.grammar_writer import write_question
 from longtrek.scitrek.questions.make import GrammarWriter
 from longtrek.scitrek.questions.model_writer import Job, Message, ModelWriter, filled, named, prompts
-from longtrek.scitrek.questions.round_trip import FAILED, LUCKY, PASSED, Verdict, check, tally
+from longtrek.scitrek.questions.round_trip import FAILED, LUCKY, PASSED, Verdict, check
 from longtrek.scitrek.questions.templates import Template, templates
 from longtrek.scitrek.questions.values import instantiate
 from longtrek.scitrek.sql.database import Database, database_from, perturbed
@@ -219,7 +219,6 @@ def test_round_trip_tells_luck_from_agreement(sandbox: Sandbox) -> None:
     verdicts = check([(sql, back) for back in backs], database, copies, sandbox.run)
     assert [one.verdict for one in verdicts] == list(backs.values())
     assert all(one.reason for one in verdicts if one.verdict != PASSED)
-    assert tally(verdicts) == {"checked": 5, "plain": 3, "passed": 2, "lucky": 1, "failed": 2}
 
 
 def test_round_trip_minds_the_order_only_where_the_query_sorts(sandbox: Sandbox) -> None:

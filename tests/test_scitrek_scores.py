@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -478,7 +479,7 @@ def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
     assert scores.write_scores(tmp_path / "one.parquet", table()) == 4
     scores.write_scores(tmp_path / "two.parquet", table())
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
-    assert scores.read_scores(tmp_path / "one.parquet") == table()
+    assert pq.read_table(tmp_path / "one.parquet").to_pylist() == table()
 
 
 def test_an_answer_that_nobody_requested_is_an_error() -> None:
@@ -490,24 +491,10 @@ def test_an_answer_that_nobody_requested_is_an_error() -> None:
 # The analyses
 
 
-def test_tables_show_what_was_asked_and_what_came() -> None:
-    (full, tables) = analyses.scores_by(analyses.paper_set(table()), ["context"])
-    assert (full["context"], full["questions"], full["asked"], full["answered"], full["failed"]) == (
-        "full_text",
-        1,
-        2,
-        0,
-        1,
-    )
-    assert full["paper_exact_match"] is None
-    assert (tables["paper_exact_match"], tables["paper_exact_match_of_answered"]) == (0.5, 0.5)
-
-
-def test_a_failed_question_lowers_the_mean_over_the_asked_and_not_that_over_the_answered() -> None:
+def test_a_failed_question_lowers_the_mean() -> None:
     rows = [dict(table()[0]) | {"asked": 1, "answered": 1, "failed": 0, "paper_exact_match": 1.0}]
     rows += [dict(table()[0]) | {"asked": 1, "answered": 0, "failed": 1, "paper_exact_match": None}]
     assert analyses.mean(rows, "paper_exact_match") == 0.5
-    assert analyses.answered_mean(rows, "paper_exact_match") == 1.0
 
 
 @pytest.mark.parametrize("t", [0.01, 0.5, 1.0, 2.0, 12.706, 63.66, 1e4])

@@ -68,28 +68,6 @@ def mean(rows: Sequence[Row], column: str) -> float | None:
     return math.fsum((row[column] or 0.0) * row["asked"] for row in rows) / asked
 
 
-def answered_mean(rows: Sequence[Row], column: str) -> float | None:
-    """Mean of a score column over the samples answered: beside `mean`, it shows what failures cost."""
-    answered = sum(row["answered"] for row in rows)
-    return math.fsum((row[column] or 0.0) * row["asked"] for row in rows) / answered if answered else None
-
-
-def scores_by(rows: Iterable[Row], by: Sequence[str]) -> list[dict[str, Any]]:
-    """Mean scores of both rules by some columns (Tables 7, 16: model, context, level; Figure 2: skill, topic, subject).
-
-    Scores are shares (0 to 1). Levels, skills and topics come in the paper's order, other values sorted.
-    """
-    return [
-        {
-            **dict(zip(by, place, strict=True)),
-            **_counted(members),
-            **{column: mean(members, column) for columns in SCORES.values() for column in columns},
-            **{f"{column}_of_answered": answered_mean(members, column) for column, _ in SCORES.values()},
-        }
-        for place, members in _groups(rows, by)
-    ]
-
-
 def _groups(rows: Iterable[Row], by: Sequence[str]) -> list[tuple[tuple[Any, ...], list[Row]]]:
     found: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:

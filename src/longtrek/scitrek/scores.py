@@ -213,11 +213,3 @@ def write_scores(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     with atomic(path) as stream:
         pq.write_table(table, stream, compression="zstd", compression_level=3, version="2.6")
     return int(table.num_rows)
-
-
-def read_scores(path: Path) -> list[dict[str, Any]]:
-    """Read score rows back."""
-    if not path.is_file():
-        raise LongtrekError(f"{path}: no such file; run the scores rule first")
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
-    return rows

@@ -4,8 +4,7 @@ The paper compares the two results on the collection's database (Section 3.3). T
 easily, and so are two counts of a small collection, so the queries are also compared on perturbed copies.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from longtrek.errors import LongtrekError
@@ -103,16 +102,3 @@ def difference(sql: str, back: str, database: Database, execute: Execute) -> str
 def _shown(result: Result, longest: int = 80) -> str:
     text = result.answer
     return text if len(text) <= longest else f"{text[:longest]}…"
-
-
-def tally(verdicts: Iterable[Verdict]) -> dict[str, int]:
-    """How many round trips were checked, how many passed the plain check, and how many of these only by luck."""
-    counts = Counter(verdict.verdict for verdict in verdicts)
-    plain = counts[PASSED] + counts[LUCKY]
-    return {
-        "checked": counts.total(),
-        "plain": plain,
-        "passed": counts[PASSED],
-        "lucky": counts[LUCKY],
-        "failed": counts[FAILED],
-    }
