@@ -48,7 +48,7 @@ def _described(run: SciTrekRun, questions: Iterable[Row]) -> dict[str, tuple[str
         {
             "question": row["id"],
             "level": row["level"],
-            "articles": len(run.members[row["collection"]]),
+            "articles": _articles(run, row),
             "question_words": words(row["text"]),
             "answer_words": words(row["answer"]),
         }
@@ -57,7 +57,16 @@ def _described(run: SciTrekRun, questions: Iterable[Row]) -> dict[str, tuple[str
     return {
         found["level"]: (
             str(found["questions"]),
-            *(f"{found[name]:.1f}" for name in ("articles", "question_words", "answer_words")),
+            *(_mean(found[name]) for name in ("articles", "question_words", "answer_words")),
         )
         for found in description(rows)
     }
+
+
+def _articles(run: SciTrekRun, question: Row) -> int | None:
+    """Articles of a question's context; a released question has no collection in the run, and may not say."""
+    return len(run.members.get(question["collection"]) or question.get("articles") or ()) or None
+
+
+def _mean(value: float | None) -> str:
+    return NONE if value is None else f"{value:.1f}"
