@@ -118,7 +118,17 @@ def test_a_torn_last_line_is_dropped_and_nothing_else(
     assert set(read_rows(path)) == {*map(str, range(complete)), "next"}
 
 
-@pytest.mark.parametrize("bad", ["{torn", "[1]", '{"key": "x"}', "\x00\x00"])
+WRONG = [
+    {"key": "x"},
+    {"key": 5, "status": "answered", "text": ""},
+    {"key": "x", "status": "answered"},
+    {"key": "x", "status": "done", "text": ""},
+    {"key": "x", "status": "failed", "text": "", "error": None},
+    {"key": "x", "status": "not_asked", "text": "", "error": {"kind": "window"}},
+]
+
+
+@pytest.mark.parametrize("bad", ["{torn", "[1]", "\x00\x00", "[" * 50_000, *map(json.dumps, WRONG)])
 def test_a_broken_line_that_no_crash_can_leave_is_an_error_that_names_it(tmp_path: Path, bad: str) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text(f"{json.dumps(row('a'))}\n{bad}\n{json.dumps(row('b'))}\n")

@@ -123,7 +123,7 @@ def _summary(rows: list[dict[str, Any]], asked: int) -> Summary:
 
 def _tell_thoughts(model: Model, rows: list[dict[str, Any]], tell: Callable[[str], None]) -> None:
     """A template may take the switch that turns thinking off and the model think all the same: look at the output."""
-    thoughts = sum(bool(row["reasoning"]) or "</think>" in row["text"] for row in rows)
+    thoughts = sum(bool(row.get("reasoning")) or "</think>" in row["text"] for row in rows)
     if thoughts and model.thinking != "on":
         tell(f"{model.name}: {thoughts} answers hold reasoning although thinking is {model.thinking!r}")
 

@@ -125,14 +125,24 @@ def read_rows(path: Path) -> dict[str, Row]:
 def _row(line: bytes, path: Path, number: int) -> Row:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         row = None
-    if not isinstance(row, dict) or not {"key", "status"} <= row.keys():
+    if not isinstance(row, dict) or not _whole(row):
         raise LongtrekError(
-            f"{path}, line {number}: not an answer row ({line[:60]!r}…); expected one JSON object a line with "
-            "'key' and 'status'. Something other than longtrek changed this file: restore it or remove that line"
+            f"{path}, line {number}: not an answer row ({line[:60]!r}…); expected one JSON object a line with 'key', "
+            "'status' and 'text', and 'error' where there is no answer. Something other than longtrek changed this "
+            "file: restore it or remove that line"
         )
     return row
+
+
+def _whole(row: Row) -> bool:
+    """Whether a row holds what every reader of a store takes for granted."""
+    if not (isinstance(row.get("key"), str) and isinstance(row.get("text"), str)):
+        return False
+    error = row.get("error")
+    refused = isinstance(error, dict) and {"kind", "message"} <= error.keys()
+    return row.get("status") == "answered" or (row.get("status") in ("failed", "not_asked") and refused)
 
 
 def _settle(rows: dict[str, Row], row: Row) -> None:
