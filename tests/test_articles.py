@@ -377,6 +377,49 @@ def test_a_snapshot_that_was_changed_is_refused(tmp_path: Path, harm: str) -> No
         snapshot.read(tmp_path / "s")
 
 
+@pytest.mark.parametrize(
+    "manifest",
+    [
+        *("", "{", "[]", "null", "{}", "[" * 9_000, "\udcff", '{"format": 2}'),
+        *('{"format": 1}', '{"format": 1, "files": []}', '{"format": 1, "files": {}, "skipped": [], "settings": "x"}'),
+    ],
+)
+def test_a_damaged_manifest_is_refused_with_its_name(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / snapshot.MANIFEST).write_text(manifest, errors="surrogateescape")
+    with pytest.raises(LongtrekError, match=snapshot.MANIFEST):
+        snapshot.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("articles", {"id": 1}),
+        ("articles", []),
+        ("articles", {"id": "a", "x": 1}),
+        ("citations", {"a": 1}),
+        ("citations", 5),
+    ],
+)
+def test_a_snapshots_row_of_another_shape_is_refused(tmp_path: Path, name: str, row: Any) -> None:
+    for each in ("articles", "citations"):
+        write_jsonl(tmp_path / f"{each}.jsonl", [row] if each == name else [])
+    names = ("articles.jsonl", "citations.jsonl")
+    hashes = {each: hashlib.sha256((tmp_path / each).read_bytes()).hexdigest() for each in names}
+    manifest = {"format": 1, "files": hashes, "skipped": [], "settings": "x"}
+    (tmp_path / snapshot.MANIFEST).write_text(json.dumps(manifest))
+    with pytest.raises(LongtrekError, match="make the snapshot again"):
+        snapshot.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "record", [{}, [], None, {"id": "a"}, {"id": "a", "status": "converted"}, {"status": "failed"}]
+)
+def test_a_conversion_record_of_another_shape_is_refused(tmp_path: Path, record: Any) -> None:
+    nothing = snapshot.Snapshot(tmp_path, {}, [], [])
+    with pytest.raises(LongtrekError, match=r"conversion\.jsonl"):
+        tables.build(nothing, [record], tmp_path, (1, 9), None)
+
+
 def test_offline_never_fetches(tmp_path: Path) -> None:
     corpus = little_debian(tmp_path)
     with pytest.raises(LongtrekError, match="run without --offline"):

@@ -3,11 +3,16 @@
 import itertools
 import time
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longtrek.corpus import commands
 from longtrek.corpus.tables import read_table
 from longtrek.errors import LongtrekError
 from longtrek.scitrek import collections
@@ -163,3 +168,39 @@ def test_the_papers_2612_collections_of_662_articles_take_seconds() -> None:
     kept = thin(made, {"random": 2027, "graph": 585}, 0)
     assert len(kept) == 2612
     assert time.process_time() - started < 20
+
+
+# Tables and options that do not fit
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"x": [1]}, "expected the columns id, tokens"),
+        ({"id": ["a"], "tokens": [None]}, "row 0: tokens is None"),
+        ({"id": ["a"], "tokens": ["9"]}, "of the kind int"),
+        ({"id": ["a", "a"], "tokens": [5, 6]}, "stands there twice"),
+        (None, "not a Parquet table"),
+    ],
+)
+def test_tables_of_another_shape_are_refused_with_their_name(tmp_path: Path, columns: Any, words: str) -> None:
+    table = tmp_path / "articles.parquet"
+    if columns is None:
+        table.write_text("no")
+    else:
+        pq.write_table(pa.table(columns), table)
+    pq.write_table(pa.table({"citing": ["a"], "cited": ["b"]}), tmp_path / "c.parquet")
+    options = ["--articles", table, "--citations", tmp_path / "c.parquet", "--out", tmp_path / "o.parquet"]
+    told = CliRunner().invoke(commands.collections, [str(one) for one in options])
+    assert isinstance(told.exception, LongtrekError) and words in str(told.exception)
+    assert str(table) in str(told.exception)
+
+
+@pytest.mark.parametrize(
+    "options", [{"fill": 2.0}, {"fill": -1.0}, {"fill": float("nan")}, {"strategies": ("dfs",) * 2}]
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(LongtrekError, match=r"fill|named twice"):
+        plan({"a": 5}, [], ("64K",), 0, **options)
+    with pytest.raises(LongtrekError, match="'64K' is named twice"):
+        plan({"a": 5}, [], ("64K", "64K"), 0)

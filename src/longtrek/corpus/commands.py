@@ -165,11 +165,15 @@ def collections(
     fewer than half of either's articles with any other of its level. The order inside is shuffled.
     """
     from longtrek.corpus.conversion import tell
-    from longtrek.corpus.tables import read_table
+    from longtrek.corpus.tables import read_columns
+    from longtrek.errors import LongtrekError
     from longtrek.scitrek import collections as scitrek
 
-    lengths = {row["id"]: row["tokens"] for row in read_table(articles_file)}
-    pairs = [(row["citing"], row["cited"]) for row in read_table(citations_file)]
+    rows = read_columns(articles_file, id=str, tokens=int)
+    lengths = {row["id"]: row["tokens"] for row in rows}
+    if len(lengths) < len(rows):
+        raise LongtrekError(f"{articles_file}: an article stands there twice; expected each id once")
+    pairs = [(row["citing"], row["cited"]) for row in read_columns(citations_file, citing=str, cited=str)]
     plan = scitrek.plan(
         lengths, pairs, levels or tuple(scitrek.LEVELS), seed, strategies or scitrek.STRATEGIES, single, fill
     )
@@ -184,7 +188,7 @@ def _limits(most: tuple[str, ...]) -> dict[str, int]:
     limits = {}
     for item in most:
         name, _, number = item.partition("=")
-        if not number.isdigit():
+        if not (number.isascii() and number.isdigit()):
             raise click.BadParameter(f"{item!r}; expected STRATEGY=N, such as random=40", param_hint="--most")
         limits[name] = int(number)
     return limits

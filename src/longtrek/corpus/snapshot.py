@@ -116,9 +116,7 @@ def read(folder: Path) -> Snapshot:
     path = folder / MANIFEST
     if not path.is_file():
         raise LongtrekError(f"{path}: no such file; expected a snapshot's manifest; run `longtrek articles`")
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    if manifest.get("format") != FORMAT:
-        raise LongtrekError(f"{path}: format {manifest.get('format')!r}, expected {FORMAT}; make the snapshot again")
+    manifest = _manifest(path)
     for name, expected in manifest["files"].items():
         file = folder / name
         if not file.is_file():
@@ -126,6 +124,34 @@ def read(folder: Path) -> Snapshot:
         found = sha256_file(file)
         if found != expected:
             raise LongtrekError(f"{file}: SHA-256 is {found}, the snapshot says {expected}; copy it anew")
-    articles = [article_of(row) for row in read_jsonl(folder / "articles.jsonl")]
-    citations = [(row["citing"], row["cited"]) for row in read_jsonl(folder / "citations.jsonl")]
-    return Snapshot(folder, manifest, articles, citations)
+    return Snapshot(folder, manifest, *_rows(folder))
+
+
+def _manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise LongtrekError(f"{path}: not JSON ({error}); copy the whole folder anew, or make it again") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        found = manifest.get("format") if isinstance(manifest, dict) else manifest
+        raise LongtrekError(f"{path}: format {str(found)[:40]!r}, expected {FORMAT}; make the snapshot again")
+    kinds = {"files": dict, "skipped": list, "settings": str}
+    odd = [name for name, kind in kinds.items() if not isinstance(manifest.get(name), kind)]
+    lacking = {"articles.jsonl", "citations.jsonl"} - set(manifest["files"]) if "files" not in odd else set()
+    if odd or lacking:
+        what = f"no right {odd[0]!r}" if odd else f"no hash of {min(lacking)}"
+        raise LongtrekError(f"{path}: {what}; this is no whole manifest: copy the folder anew, or make it again")
+    return manifest
+
+
+def _rows(folder: Path) -> tuple[list[Article], list[tuple[str, str]]]:
+    """The articles and citations, whose hashes have been checked: what does not fit was made by something else."""
+    try:
+        articles = [article_of(row) for row in read_jsonl(folder / "articles.jsonl")]
+        citations = [(row["citing"], row["cited"]) for row in read_jsonl(folder / "citations.jsonl")]
+    except (KeyError, TypeError) as error:
+        raise LongtrekError(
+            f"{folder}: a row of articles.jsonl or citations.jsonl lacks a field or has another ({error}); "
+            "make the snapshot again"
+        ) from None
+    return articles, citations

@@ -68,7 +68,7 @@ def build(
     """
     from longtrek.transduction.tokens import count
 
-    outcome = {record["id"]: record for record in records}
+    outcome = {record["id"]: record for record in map(_checked, records)}
     dropped = []
     rows: list[dict[str, Any]] = []
     disagreements: list[dict[str, Any]] = []
@@ -162,15 +162,45 @@ def write_table(path: Path, rows: list[dict[str, Any]], schema: Any) -> None:
         pq.write_table(pa.Table.from_pylist(rows, schema=schema), stream, compression="zstd")
 
 
+def _checked(record: Any) -> dict[str, Any]:
+    done = isinstance(record, dict) and record.get("status") == "converted"
+    wanted = {"id", "sha256", "converter", "version", "layout"} if done else {"id", "status", "reason"}
+    if not isinstance(record, dict) or not wanted <= record.keys():
+        raise LongtrekError(
+            f"conversion.jsonl: {str(record)[:80]} is no conversion's record; expected what `longtrek convert` writes"
+        )
+    return record
+
+
 def read_table(path: Path) -> list[dict[str, Any]]:
     """Read a Parquet table's rows.
 
     Raises:
-        LongtrekError: the file is not there.
+        LongtrekError: the file is not there, or is not Parquet.
     """
     if not path.is_file():
         raise LongtrekError(f"{path}: no such file; expected a Parquet table of an earlier stage")
-    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    try:
+        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        raise LongtrekError(f"{path}: not a Parquet table ({error}); make it again") from None
+    return rows
+
+
+def read_columns(path: Path, **kinds: type) -> list[dict[str, Any]]:
+    """Read a table's rows for the columns named, each with its kind of value.
+
+    Raises:
+        LongtrekError: as `read_table`; or a column is missing, or a value is of another kind or null.
+    """
+    rows = read_table(path)
+    for number, row in enumerate(rows):
+        for name, kind in kinds.items():
+            if type(row.get(name)) is not kind:
+                raise LongtrekError(
+                    f"{path}, row {number}: {name} is {row.get(name)!r}; expected the columns {', '.join(kinds)}, "
+                    f"and {name} of the kind {kind.__name__}"
+                )
     return rows
 
 

@@ -126,9 +126,11 @@ def plan(
             before the level is full; 0 keeps all (a small corpus then has one short collection of all its articles).
 
     Raises:
-        LongtrekError: a level or strategy is unknown, or there is no article.
+        LongtrekError: a level or strategy is unknown or named twice, `fill` is no share, or there is no article.
     """
     _check(lengths, levels, strategies)
+    if not 0 <= fill <= 1:
+        raise LongtrekError(f"fill {fill:g}; expected a share from 0 to 1 of a level's length")
     names = list(lengths)
     graph = _graph(names, citations)
     sizes = [lengths[name] for name in names]
@@ -176,6 +178,9 @@ def _check(lengths: dict[str, int], levels: Sequence[str], strategies: Sequence[
     for strategy in strategies:
         if strategy not in STRATEGIES:
             raise LongtrekError(f"strategy {strategy!r} is unknown; expected {', '.join(STRATEGIES)}")
+    twice = [name for names in (levels, strategies) for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise LongtrekError(f"{twice[0]!r} is named twice; expected each level and strategy once")
     if not lengths:
         raise LongtrekError("the corpus holds no article; expected at least one to make collections of")
 
