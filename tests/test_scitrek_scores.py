@@ -124,6 +124,9 @@ def test_paper_rule_reads_the_last_box_of_a_reasoned_answer_and_all_of_a_direct_
         ("R&D, Risk", r"\boxed{R\&D, Risk}"),
         ("12", "<think>It is 3? \\boxed{3}</think>12"),
         ("12", "It may be 7.</think>\n\n12"),
+        ("5", r"\(5\)"),
+        ("5", r"\[5\]"),
+        ("1, 2", "```text\n1, 2\n```"),
     ],
 )
 def test_strict_rule_accepts_what_a_careful_reader_accepts(right: str, text: str) -> None:

@@ -23,6 +23,7 @@ _THOUSANDS = re.compile(r"(?<![\w.,])([+-]?[0-9]{1,3})((?:,[0-9]{3})+)(?![0-9]|,
 _THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
 _THINKING_END = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THINKING_START = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*```[ \t]*\w*[ \t]*$", re.MULTILINE)
 _BOXED = re.compile(r"\\boxed\s*\{")
 _UNWRAPPED = re.compile(r"\\(?:text|textbf|textit|texttt|textrm|mathrm|mathbf|mathit)\s*\{")
 _LABEL = re.compile(r"^\W*(?:the\s+)?(?:final\s+)?answer(?:\s+is\s*:?|\s*:)", re.IGNORECASE)
@@ -31,7 +32,7 @@ _ITEM = re.compile(r"^\s*(?:[-*•]|([0-9]+)[.)])\s+")
 _LATEX_SIGN = re.compile(r"\\([&%_#${}])|\\\\|\\[, ;]|\{,\}")
 _SAME_SIGN = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "‐": "-", "‑": "-", "–": "-", "−": "-", "`": "'"})
 # What people and models put around a part without changing what it says. Stripped from the right answer too.
-_AROUND = " \"'*_$()[]{}"
+_AROUND = " \"'*_$()[]{}\\"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def extract(text: str) -> Extracted:
     closed = _closing_braces(visible)
     boxes = [visible[match.end() : closed[match.end()]] for match in _BOXED.finditer(visible) if match.end() in closed]
     if not boxes:
-        return Extracted(visible.strip(), False, False)
+        return Extracted(_FENCE.sub("", visible).strip(), False, False)
     return Extracted(_plain_latex(boxes[-1]).strip(), True, False)
 
 
