@@ -45,6 +45,7 @@ if CONFIG.scitrek:
         input:
             questions=rules.write_questions.output.questions,
             tables=METADATA,
+            prompts=SCITREK_PROMPTS,
             weights=lambda wildcards: weights_of(wildcards.model),
         output:
             results("answers", "{model}", "scitrek", "{tier}.jsonl"),
@@ -70,6 +71,7 @@ if BASELINE:
         input:
             questions=rules.write_questions.output.questions,
             tables=METADATA,
+            prompts=SCITREK_PROMPTS,
             weights=weights_of(BASELINE.model),
         output:
             answers=results("answers", f"{BASELINE.model}+SQL", "scitrek.jsonl"),

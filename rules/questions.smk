@@ -11,6 +11,7 @@ WRITING = canonical_json(
         WRITER and vars(WRITER),
     ]
 )
+SCITREK_PROMPTS = sorted(CONFIG.scitrek.prompts.glob("*.txt"))
 METADATA = CONFIG.scitrek.released or [
     results("articles", "articles.parquet"),
     results("articles", "citations.parquet"),
@@ -22,6 +23,7 @@ rule write_questions:
     """The questions of all collections, their answers, and what became of every draft."""
     input:
         tables=METADATA,
+        prompts=SCITREK_PROMPTS,
         weights=weights_of(WRITER.model) if CONFIG.scitrek.writer == "model" else [],
     output:
         questions=results("questions", "questions.parquet"),
@@ -43,6 +45,7 @@ rule try_model_writer:
     """A model writes the questions of a few collections beside the grammar: how often the round trip succeeds."""
     input:
         tables=METADATA,
+        prompts=SCITREK_PROMPTS,
         weights=weights_of(WRITER.model) if WRITER else [],
     output:
         results("questions", "model_writer.jsonl"),
