@@ -1,8 +1,10 @@
 """Answers: what a misbehaving server may do, and whole runs that are killed, resumed and asked again."""
 
 import asyncio
+import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -194,6 +196,36 @@ def test_failures_stand_in_the_output_as_failures_and_are_asked_again(served: Se
     assert (again.asked, again.answered, again.errors) == (1, 2, {"context_length": 1})
     once_more = ask(served.model, requests, **paths(tmp_path), patience=HASTY, retry_failed=True)
     assert once_more.asked == 1
+
+
+@contextlib.contextmanager
+def full_at(size: int) -> Iterator[None]:
+    """No file can grow beyond `size` bytes, as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_ends_the_run_and_keeps_every_answer_that_was_stored(served: Served, tmp_path: Path) -> None:
+    requests = [request_of(f"full {number}", prefix="one by one") for number in range(12)]
+    with full_at(5000), pytest.raises(LongtrekError, match="could not be stored"):
+        ask(served.model, requests, **paths(tmp_path))
+    kept = (tmp_path / "store.jsonl").read_bytes()
+    assert 0 < kept.count(b"\n") < 12 and kept.endswith(b"\n")
+    assert not (tmp_path / "out.jsonl").exists()
+    summary = ask(served.model, requests, **paths(tmp_path))
+    assert (summary.asked, summary.answered) == (12 - kept.count(b"\n"), 12)
+    assert (tmp_path / "store.jsonl").read_bytes().startswith(kept)
+
+
+def test_a_runs_record_that_cannot_be_written_hides_nothing(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "store.runs.jsonl").mkdir()
+    told: list[str] = []
+    assert ask(served.model, [request_of("unrecorded")], say=told.append, **paths(tmp_path)).answered == 1
+    assert any("record could not be written" in line for line in told)
 
 
 def test_a_run_in_which_nothing_is_answered_is_an_error(served: Served, tmp_path: Path) -> None:

@@ -1,8 +1,8 @@
 """Bad input at the command line: one message that says what and where, exit code 1 or 2, and never a stack trace."""
 
-import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -159,4 +159,11 @@ def test_a_folder_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
     blocked.write_text("")
     done = longtrek("documents", "--horizon", 4096, "--samples", 1, "--cores", 1, "--out", blocked / "documents")
     assert str(blocked) in refused(done)
-    assert io.BytesIO(done.stdout).readline().split()[0] == b"horizon"
+
+
+def test_a_full_disk_is_one_message_that_names_the_file_and_leaves_nothing_half_written(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "longtrek", "documents", "--horizon", "4096", "--samples", "1", "--cores", "1"]
+    command = f"ulimit -f 16; exec {shlex.join([*words, '--out', str(tmp_path)])}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
+    assert str(tmp_path / "4096.jsonl.zst") in refused(done)
+    assert list(tmp_path.iterdir()) == []

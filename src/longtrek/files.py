@@ -41,8 +41,10 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             os.fsync(stream.fileno())
         temporary.chmod(0o666 & ~_umask())
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk does not say which file it refused
+            error.filename = str(path)
         raise
 
 

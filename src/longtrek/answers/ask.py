@@ -241,5 +241,13 @@ class _Work:
             record["answered"] = sum(one.fault is None for one in done)
             record["failed"] = sum(one.fault is not None for one in done)
             record.update(seconds=round(took, 1), completion_tokens=tokens, engine=self._provenance["engine"])
-            with self._store.path.with_suffix(".runs.jsonl").open("a", encoding="utf-8") as runs:
+            self._write_record(record)
+
+    def _write_record(self, record: dict[str, Any]) -> None:
+        """Append a run's record; where that fails, say so and let the run end as it would have."""
+        path = self._store.path.with_suffix(".runs.jsonl")
+        try:
+            with path.open("a", encoding="utf-8") as runs:
                 runs.write(json.dumps(record, ensure_ascii=False) + "\n")
+        except OSError as error:
+            self._tell(f"{path}: this run's record could not be written ({error.strerror}); answers are not affected")
