@@ -25,7 +25,8 @@ try:
     MODELS = {name: load_model(CONFIG.model_file(name)) for name in CONFIG.model_names}
     run_config.check_models(CONFIG, MODELS)
     prompts = read_prompts(CONFIG.transduction.prompts)
-    if CONFIG.transduction.horizons[0] < 4096:  # the papers' smallest tier, which is known to hold every cell
+    # The papers' smallest tier is known to hold every cell under the kit's own prompts.
+    if CONFIG.transduction.horizons[0] < 4096 or prompts != read_prompts():
         check_budget(CONFIG.transduction.horizons[0], CONFIG.transduction.seed, prompts)
 except LongtrekError as error:
     raise WorkflowError(str(error))

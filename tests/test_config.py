@@ -50,7 +50,7 @@ def test_shipped_configs_are_valid(name: str) -> None:
         ({"transduction__samples": "five"}, ["transduction.samples", '"five"', "integer"]),
         ({"transduction__samples": 0}, ["transduction.samples", "0", "minimum 1"]),
         ({"rule": "lenient"}, ["rule", '"lenient"', "paper", "strict"]),
-        ({"colour": "blue"}, ["colour", "Allowed", "rule"]),
+        ({"colour": "blue"}, ["colour", "allowed", "rule"]),
         ({"modles": "models"}, ["modles", "did you mean 'models'"]),
         ({"transduction__models": ["GPT-17"]}, ["models", "GPT-17", "SmolLM2-135M-Instruct"]),
         ({"transduction__prompts": "nowhere"}, ["transduction.prompts", "nowhere", "no folder"]),

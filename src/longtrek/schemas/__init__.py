@@ -100,8 +100,10 @@ def _explain(fault: ValidationError) -> str:
             known = sorted(fault.schema.get("properties", {}))
             strange = sorted(set(found) - set(known))
             close = difflib.get_close_matches(strange[0], known, 1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            return f"{key}: unknown key {', '.join(map(repr, strange))}{hint} Allowed: {', '.join(known)}"
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            return f"{key}: unknown key {', '.join(map(repr, strange))}{hint}; allowed: {', '.join(known)}"
+        case "not":
+            return f"{key}: {', '.join(allowed.get('required', [])) or 'this'} does not go with the other keys"
         case "enum":
             return f"{key}: found {_shown(found)}; allowed: {', '.join(map(json.dumps, allowed))}"
         case "type":
