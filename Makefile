@@ -20,7 +20,8 @@ help: ## What can be made
 reproduce: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Rebuild everything with a small real model, without a GPU (CONFIG=… for another run)
 	@test -f "$(CONFIG)" || { echo "make: CONFIG=$(CONFIG) is no file; expected a run's config, such as config/quick.yaml" >&2; exit 2; }
 	@flock --nonblock --conflict-exit-code 75 --close .venv/run.lock sh -c \
-	  'snakemake --configfile "$$1" --unlock >/dev/null 2>&1; exec snakemake --cores all --configfile "$$1"' run "$(CONFIG)" \
+	  'said=$$(snakemake --configfile "$$1" --unlock 2>&1) || { echo "$$said" >&2; exit 1; }; \
+	  exec snakemake --cores all --configfile "$$1"' run "$(CONFIG)" \
 	  || { status=$$?; [ $$status = 75 ] && echo "make: another run is going on in this folder; wait for it or stop it" >&2; exit $$status; }
 
 test: $(KIT)/ready $(ENGINE)/ready $(CONVERTER)/ready ## Run the tests

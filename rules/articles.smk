@@ -32,7 +32,7 @@ rule convert_articles:
         results("logs", "convert_articles.log"),
     benchmark:
         results("benchmarks", "convert_articles.tsv")
-    threads: 64
+    threads: ALL_CORES
     params:
         snapshot=subpath(input.snapshot, parent=True),
         folder=subpath(output[0], parent=True),

@@ -31,6 +31,7 @@ try:
 except LongtrekError as error:
     raise WorkflowError(str(error))
 RESULTS = CONFIG.results
+ALL_CORES = 1000  # Snakemake gives a rule at most the cores of the run
 BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
 
 
@@ -64,7 +65,7 @@ def weights_of(model):
 
 def threads_of(model):
     """An engine on the CPU takes all cores, so that two never run at once; other engines leave the work to others."""
-    return workflow.cores if MODELS[model].engine == "vllm-cpu" else 1
+    return ALL_CORES if MODELS[model].engine == "vllm-cpu" else 1
 
 
 def asked(tier):

@@ -17,7 +17,7 @@ rule generate_documents:
         results("logs", "generate_documents.log"),
     benchmark:
         results("benchmarks", "generate_documents.tsv")
-    threads: 64
+    threads: ALL_CORES
     params:
         grid=canonical_json([CONFIG.transduction.seed, CONFIG.transduction.samples]),
         source=source_digest("transduction"),

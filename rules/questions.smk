@@ -53,7 +53,7 @@ rule try_model_writer:
         results("logs", "try_model_writer.log"),
     benchmark:
         results("benchmarks", "try_model_writer.tsv")
-    threads: workflow.cores
+    threads: ALL_CORES
     params:
         writing=WRITING,
         model=entry(WRITER.model) if WRITER else "",
