@@ -32,7 +32,6 @@ check: $(KIT)/ready ## Lint, format and types
 	ruff format --check .
 	mypy
 	snakefmt --check Snakefile rules
-	snakemake --lint --configfile config/quick.yaml
 
 bench: $(KIT)/ready ## Measure generation, scoring and queries on this machine
 	for file in benchmarks/*.py; do python $$file || exit 1; done
