@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from longtrek.scitrek.sql.aggregates import extreme_of, own_aggregates
 from longtrek.scitrek.sql.expressions import Expressions, only, value
 from longtrek.scitrek.sql.from_clause import CommonTable, From, FromClauses
-from longtrek.scitrek.sql.functions import is_aggregate
 from longtrek.scitrek.sql.literals import Refused
 from longtrek.scitrek.sql.relations import FIRST, LAST, Relation, aligned, common_kind, distinct, hidden_terms, numbered
 from longtrek.scitrek.sql.scope import Grouping, Piece, Scope, Source, folded
@@ -147,10 +147,10 @@ class Selects:
         return self._limited(query, replace(relation, unsure=parts.tables.unsure))
 
     def _is_grouped(self, query: exp.Select, terms: Sequence[exp.Expr]) -> bool:
-        listed = any(_own_aggregates(item) for item in query.expressions)
+        listed = any(own_aggregates(item) for item in query.expressions)
         if query.args.get("having") is not None and query.args.get("group") is None and not listed:
             raise Refused("HAVING in a query without aggregates or GROUP BY")
-        return query.args.get("group") is not None or listed or any(_own_aggregates(term) for term in terms)
+        return query.args.get("group") is not None or listed or any(own_aggregates(term) for term in terms)
 
     def _parts(self, query: exp.Select, outer: Scope | None) -> _Parts:
         tables = self._from(query, outer, self._known)
@@ -207,7 +207,7 @@ class Selects:
         if group is not None:
             only(group, "expressions")
         keys = [self._group_key(key, parts) for key in (group.expressions if group is not None else [])]
-        extreme = _extreme(query, terms)
+        extreme = extreme_of(query, terms)
         scan = parts.scope.scan
         picked, argument = scan, None
         if extreme is not None:
@@ -356,26 +356,6 @@ def _unwrapped(query: exp.Expr) -> exp.Expr:
         only(query, "this")
         query = query.this
     return query
-
-
-def _own_aggregates(node: exp.Expr) -> list[exp.Expr]:
-    """The aggregate calls in an expression, those of its subqueries left out."""
-    found = [node] if is_aggregate(node) else []
-    if isinstance(node, exp.Query):
-        return []
-    for child in node.iter_expressions():
-        found.extend(_own_aggregates(child))
-    return found
-
-
-def _extreme(query: exp.Select, terms: Sequence[exp.Expr]) -> exp.Min | exp.Max | None:
-    """The MIN or MAX whose row gives the columns outside the aggregates: the last one that the query names."""
-    having = query.args.get("having")
-    places = [*query.expressions, *terms, *([having] if having is not None else [])]
-    found = [call for place in places for call in _own_aggregates(place) if isinstance(call, exp.Min | exp.Max)]
-    if any(isinstance(call.this, exp.Distinct) for call in found):
-        raise Refused("MIN or MAX of DISTINCT values; leave DISTINCT out, it changes nothing")
-    return found[-1] if found else None
 
 
 def _starred(sources: Sequence[Source], every: bool = False) -> list[tuple[str, exp.Expr | Piece]]:
