@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from conftest import Run
+from conftest import EASIEST, Run
 from longtrek.analysis.artifacts import FIGURES, TABLES
 from longtrek.files import write_jsonl
 from longtrek.paths import ROOT
@@ -68,7 +68,7 @@ def test_adding_a_model_adds_only_its_own_jobs(finished: Run) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"horizons": [64], "ask": {"horizons": [64], "difficulty_ranks": [1], "samples": [0]}}, "64"),
+        ({"horizons": [64], "ask": {"horizons": [64], "difficulty_ranks": EASIEST, "samples": [0]}}, "64"),
         ({"models": ["nobody"]}, "nobody"),
         ({"seed": "seven"}, "seven"),
         ({"prompts": "nowhere"}, "nowhere"),

@@ -12,10 +12,10 @@ from longtrek.errors import LongtrekError
 
 @dataclass(frozen=True)
 class Ask:
-    """Which of the generated documents are asked: horizons in tokens, difficulty ranks (1 easiest), samples."""
+    """Which generated documents are asked: horizons in tokens, difficulty ranks (1 easiest) by family, samples."""
 
     horizons: tuple[int, ...]
-    difficulty_ranks: tuple[int, ...]
+    difficulty_ranks: Mapping[str, tuple[int, ...]]
     samples: tuple[int, ...]
 
 
@@ -193,7 +193,13 @@ def _transduction(content: Mapping[str, Any], here: Path) -> Transduction:
         samples=content["samples"],
         prompts=here / content["prompts"],
         frozen=here / content["frozen"] if content["frozen"] else None,
-        ask=Ask(**{key: tuple(sorted(values)) for key, values in content["ask"].items()}),
+        ask=Ask(
+            horizons=tuple(sorted(content["ask"]["horizons"])),
+            difficulty_ranks={
+                family: tuple(sorted(ranks)) for family, ranks in content["ask"]["difficulty_ranks"].items()
+            },
+            samples=tuple(sorted(content["ask"]["samples"])),
+        ),
         early_stop=content["early_stop"],
         models=tuple(content["models"]),
     )

@@ -13,9 +13,9 @@ from longtrek.files import read_jsonl
 
 @dataclass(frozen=True)
 class Selection:
-    """Which documents of a tier are asked: difficulties by rank, 1 the easiest, and samples."""
+    """Which documents of a tier are asked: of each family the difficulties by rank, 1 the easiest, and samples."""
 
-    difficulty_ranks: Sequence[int]
+    difficulty_ranks: Mapping[str, Sequence[int]]
     samples: Sequence[int]
 
     def holds(self, document: Mapping[str, Any]) -> bool:
@@ -24,7 +24,7 @@ class Selection:
 
         difficulties = grid().families[document["family"]][document["format"]]
         rank = difficulties.index(document["difficulty"]) + 1
-        return rank in self.difficulty_ranks and document["sample"] in self.samples
+        return rank in self.difficulty_ranks[document["family"]] and document["sample"] in self.samples
 
 
 def transduction_requests(path: Path, selection: Selection, early_stop: bool) -> list[Request]:
