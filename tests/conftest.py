@@ -15,6 +15,12 @@ from longtrek.paths import ROOT
 EASIEST = {"arithmetic": [1], "uuid_sort": [1], "lookup": [1], "table": [1]}
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out what needs the machine's own tools, unless asked: it installs, builds images and takes its time."""
+    if item.get_closest_marker("machine") and os.environ.get("LONGTREK_MACHINE_TESTS") != "1":
+        pytest.skip("needs the machine's own tools and minutes: set LONGTREK_MACHINE_TESTS=1, as .ci/run does")
+
+
 class Run:
     """A run in a folder of its own: one config, models that answer by themselves, the kit's own workflow."""
 
