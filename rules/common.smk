@@ -6,7 +6,7 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 from longtrek import config as run_config
-from longtrek.answers.model import load_model
+from longtrek.answers.model import WITHOUT_EFFECT, load_model
 from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json
 from longtrek.paths import source_digest
@@ -48,9 +48,8 @@ def results(*parts):
 
 def entry(model):
     """What of a model's entry can change its answers, as canonical JSON: a rule runs again when it changes."""
-    for_display = {"label", "notes"}
     fields = dataclasses.asdict(MODELS[model])
-    return canonical_json({key: value for key, value in fields.items() if key not in for_display})
+    return canonical_json({key: value for key, value in fields.items() if key not in WITHOUT_EFFECT})
 
 
 def horizons(wildcards):

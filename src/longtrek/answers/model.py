@@ -32,6 +32,16 @@ class EndpointEntry:
 
 
 @dataclass(frozen=True)
+class Rates:
+    """What the plan's hours assume of one job, in tokens a second; `answer` is the mean tokens of a SciTrek answer."""
+
+    prefill: float
+    stream: float
+    decode: float
+    answer: float | None = None
+
+
+@dataclass(frozen=True)
 class Model:
     """A model's entry as `schemas/model.yaml` describes it, defaults filled in."""
 
@@ -41,11 +51,14 @@ class Model:
     label: str = ""
     repository: str = ""
     revision: str = "main"
+    gated: bool = False
     weights: dict[str, str] | None = None
     window: int | None = None
     dtype: str = "auto"
     tensor_parallel: int = 1
     gpus: int = 0
+    gpu_memory_gb: float | None = None
+    weights_gb: float | None = None
     max_concurrency: int = 32
     in_flight_tokens: int = 1_000_000
     kv_cache_gib: int = 1
@@ -56,6 +69,9 @@ class Model:
     rendering: str = "template"
     begin_of_text: int | None = None
     trust_remote_code: bool = False
+    digits: str | None = None
+    rates: Rates | None = None
+    usd_per_million: dict[str, float] | None = None
     sampling: Sampling = Sampling()
     tiers: tuple[int, ...] | None = None
     endpoint: EndpointEntry | None = None
@@ -63,6 +79,12 @@ class Model:
     resource_args: tuple[str, ...] = ()
     start_limit_s: int = 600
     notes: str = ""
+
+
+WITHOUT_EFFECT = frozenset(
+    {"label", "notes", "gated", "gpu_memory_gb", "weights_gb", "digits", "rates", "usd_per_million"}
+)
+"""Keys of an entry that no answer depends on: a change of theirs asks nothing again."""
 
 
 def find_model(name: str, folder: Path | None = None) -> Model:
@@ -91,6 +113,7 @@ def load_model(path: Path) -> Model:
 def _model(entry: dict[str, Any]) -> Model:
     values = dict(entry)
     values["sampling"] = Sampling(**entry.get("sampling", {}))
+    values["rates"] = Rates(**entry["rates"]) if "rates" in entry else None
     values["endpoint"] = EndpointEntry(**entry["endpoint"]) if "endpoint" in entry else None
     for key in ("engine_args", "resource_args", "tiers"):
         if key in values:
