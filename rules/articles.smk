@@ -1,33 +1,39 @@
 """SciTrek's articles, from a frozen corpus to tables: fetch_articles, convert_articles, tabulate_articles."""
 
 CORPUS = os.path.relpath(CONFIG.scitrek.corpus)
-CORPUS_FILES = sorted(CONFIG.scitrek.corpus.parent.glob(f"{CONFIG.scitrek.corpus.stem}.*"))
+BESIDE_CORPUS = set(CONFIG.scitrek.corpus.parent.glob(f"{CONFIG.scitrek.corpus.stem}.*")) - {CONFIG.scitrek.corpus}
 
 
 rule fetch_articles:
     """A snapshot with a hash for every file; one that is there already is checked and nothing is fetched."""
     input:
-        corpus=CORPUS_FILES,
+        corpus=CORPUS,
+        beside_corpus=sorted(BESIDE_CORPUS),
     output:
         results("articles", "snapshot", "snapshot.json"),
+    container:
+        image("kit")
     log:
         results("logs", "fetch_articles.log"),
     params:
         subset=CONFIG.scitrek.subset,
         folder=subpath(output[0], parent=True),
     message:
-        "Fetching the articles of {CORPUS}"
+        "Fetching the articles of {input.corpus}"
     shell:
-        "longtrek articles --corpus {CORPUS:q} --subset {params.subset} --out {params.folder:q} 2> {log:q}"
+        "longtrek articles --corpus {input.corpus:q} --subset {params.subset} --out {params.folder:q} 2> {log:q}"
 
 
 rule convert_articles:
     """PDFs and JATS XML to Markdown; one that fails is listed with its reason, and the rest goes on."""
     input:
-        corpus=CORPUS_FILES,
+        corpus=CORPUS,
+        beside_corpus=sorted(BESIDE_CORPUS),
         snapshot=rules.fetch_articles.output[0],
     output:
         results("articles", "converted", "conversion.jsonl"),
+    container:
+        image("converter")
     log:
         results("logs", "convert_articles.log"),
     benchmark:
@@ -40,19 +46,14 @@ rule convert_articles:
     message:
         "Converting articles to Markdown"
     shell:
-        "longtrek convert --corpus {CORPUS:q} --snapshot {params.snapshot:q} --out {params.folder:q} 2> {log:q}"
-
-
-def lengths():
-    """The options that say which articles are kept, where the config says another thing than the corpus file."""
-    kept = CONFIG.scitrek.tokens
-    return f"--fewest {kept['fewest']} --most {kept['most']}" if kept else ""
+        "longtrek convert --corpus {input.corpus:q} --snapshot {params.snapshot:q} --out {params.folder:q} 2> {log:q}"
 
 
 rule tabulate_articles:
     """Articles and citations as tables, metadata corrected and held against the text."""
     input:
-        corpus=CORPUS_FILES,
+        corpus=CORPUS,
+        beside_corpus=sorted(BESIDE_CORPUS),
         snapshot=rules.fetch_articles.output[0],
         conversion=rules.convert_articles.output[0],
     output:
@@ -61,6 +62,8 @@ rule tabulate_articles:
         disagreements=results("articles", "disagreements.jsonl"),
         corrections=results("articles", "corrections.jsonl"),
         dropped=results("articles", "dropped.jsonl"),
+    container:
+        image("kit")
     log:
         results("logs", "tabulate_articles.log"),
     params:
@@ -72,5 +75,5 @@ rule tabulate_articles:
     message:
         "Making the tables of articles and citations"
     shell:
-        "longtrek corpus --corpus {CORPUS:q} --snapshot {params.snapshot:q} --converted {params.converted:q}"
+        "longtrek corpus --corpus {input.corpus:q} --snapshot {params.snapshot:q} --converted {params.converted:q}"
         " --out {params.folder:q} {params.lengths} 2> {log:q}"

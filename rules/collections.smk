@@ -1,16 +1,6 @@
 """SciTrek's collections, grown from the corpus: grow_collections."""
 
 
-def growth():
-    """The options of `longtrek collections`, as the config says."""
-    grown = CONFIG.scitrek.collections
-    options = [f"--seed {CONFIG.scitrek.seed} --fill {grown['fill']} --{'single' if grown['single'] else 'no-single'}"]
-    options += [f"--level {level}" for level in grown["levels"]]
-    options += [f"--strategy {strategy}" for strategy in grown["strategies"]]
-    options += [f"--most {strategy}={most}" for strategy, most in grown["most"].items()]
-    return " ".join(options)
-
-
 rule grow_collections:
     """Articles that are asked about together, at each level, at random and along citations."""
     input:
@@ -18,6 +8,8 @@ rule grow_collections:
         citations=rules.tabulate_articles.output.citations,
     output:
         results("collections", "collections.parquet"),
+    container:
+        image("kit")
     log:
         results("logs", "grow_collections.log"),
     params:

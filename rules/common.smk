@@ -4,8 +4,11 @@ import dataclasses
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.settings.types import DeploymentMethod
 
 from longtrek import config as run_config
+from longtrek import images as run_images
+from longtrek.analysis.artifacts import FIGURE_SUFFIXES, FIGURES, TABLE_SUFFIXES, TABLES, reads
 from longtrek.answers.model import WITHOUT_EFFECT, load_model
 from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json
@@ -28,11 +31,16 @@ try:
     # The papers' smallest tier is known to hold every cell under the kit's own prompts.
     if CONFIG.transduction.horizons[0] < 4096 or prompts != read_prompts():
         check_budget(CONFIG.transduction.horizons[0], CONFIG.transduction.seed, prompts)
+    IMAGES = run_images.Images()
+    if workflow.deployment_settings and DeploymentMethod.APPTAINER in workflow.deployment_settings.deployment_method:
+        IMAGES = run_images.load_images(CONFIG.images)
+        os.environ |= run_images.container_settings(IMAGES, run_images.folders(CONFIG, MODELS), os.environ)
 except LongtrekError as error:
     raise WorkflowError(str(error))
 RESULTS = CONFIG.results
 ALL_CORES = 1000  # Snakemake gives a rule at most the cores of the run
 BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
+PAPERS = ("transduction", "scitrek") if CONFIG.scitrek else ("transduction",)
 
 
 wildcard_constraints:
@@ -44,6 +52,21 @@ wildcard_constraints:
 def results(*parts):
     """A path in the folder of results."""
     return str(RESULTS.joinpath(*parts))
+
+
+def config_file(wildcards, threads):
+    """The config's path. Nothing that depends on threads is tracked, and where a config lies changes no result."""
+    return CONFIG_FILE
+
+
+def image(name):
+    """The image of an environment; given as a function, since Snakemake takes none where it is null."""
+    return lambda wildcards: getattr(IMAGES, name)
+
+
+def image_of(model):
+    """Where a model is asked: in the engine's image when the job starts its engine, else in the kit's."""
+    return IMAGES.engine if MODELS[model].engine in ("vllm", "vllm-cpu") else IMAGES.kit
 
 
 def entry(model):
@@ -62,6 +85,12 @@ def weights_of(model):
     return results("weights", model, "manifest.json") if MODELS[model].weights else []
 
 
+def imported(model, study, tier):
+    """A model's imported answers, as far as there are any: the job that finds none says how to import them."""
+    kept = results("store", model, study, f"{tier}.jsonl")
+    return kept if MODELS[model].engine == "imported" and Path(kept).is_file() else []
+
+
 def threads_of(model):
     """An engine on the CPU takes all cores, so that two never run at once; other engines leave the work to others."""
     return ALL_CORES if MODELS[model].engine == "vllm-cpu" else 1
@@ -71,3 +100,76 @@ def asked(tier):
     """What determines which questions of a tier are asked, as canonical JSON."""
     part = CONFIG.scitrek
     return canonical_json([vars(part.setting(tier)), part.splits, part.samples, part.max_tokens, part.window])
+
+
+def lengths():
+    """The options that say which articles are kept, where the config says another thing than the corpus file."""
+    kept = CONFIG.scitrek.tokens
+    return f"--fewest {kept['fewest']} --most {kept['most']}" if kept else ""
+
+
+def growth():
+    """The options of `longtrek collections`, as the config says."""
+    grown = CONFIG.scitrek.collections
+    options = [f"--seed {CONFIG.scitrek.seed} --fill {grown['fill']} --{'single' if grown['single'] else 'no-single'}"]
+    options += [f"--level {level}" for level in grown["levels"]]
+    options += [f"--strategy {strategy}" for strategy in grown["strategies"]]
+    options += [f"--most {strategy}={most}" for strategy, most in grown["most"].items()]
+    return " ".join(options)
+
+
+def artifacts():
+    """Every file of every figure and table of the run's papers."""
+    figures = [name for name in FIGURES if name.startswith(PAPERS)]
+    tables = [name for name in TABLES if name.startswith(PAPERS)]
+    return [
+        *expand(results("figures", "{figure}{suffix}"), figure=figures, suffix=FIGURE_SUFFIXES),
+        *expand(results("tables", "{table}{suffix}"), table=tables, suffix=TABLE_SUFFIXES),
+    ]
+
+
+def scored(models, name):
+    """One kind of scores, of all models that were asked."""
+    return expand(results("scores", "{model}", f"{name}.parquet"), model=models)
+
+
+def tried_by_model():
+    """What a model's tries at questions came to, where one writes some beside the grammar."""
+    beside = WRITER and CONFIG.scitrek.writer == "grammar" and not CONFIG.scitrek.released
+    return rules.try_model_writer.output if beside else []
+
+
+def annotated():
+    """People's answers, where someone imported some: no rule makes them."""
+    file = RESULTS / "annotations" / "annotations.jsonl"
+    return [str(file)] if file.exists() else []
+
+
+def read_by(artifact):
+    """What an artifact reads of the run, as its program says: nothing, scores, questions, collections."""
+    kinds = {
+        "documents": lambda: scored(CONFIG.transduction.models, "transduction_documents"),
+        "records": lambda: scored(CONFIG.transduction.models, "transduction"),
+        "scitrek": lambda: scored(CONFIG.scitrek.models, "scitrek"),
+        "baseline": lambda: rules.execute_baseline.output.scores if BASELINE else [],
+        "questions": lambda: rules.write_questions.output,
+        "model_writer": tried_by_model,
+        "collections": lambda: METADATA,
+        "annotations": annotated,
+    }
+    return [file for kind in reads(artifact) for file in flatten([kinds[kind]()])]
+
+
+def shipped(artifact):
+    """What an artifact reads of the kit: the paper's numbers, and the prompts that some show."""
+    paper = artifact.split("_")[0]
+    prompts = CONFIG.transduction.prompts if paper == "transduction" else CONFIG.scitrek.prompts
+    return sorted(CONFIG.published.glob(f"{paper}_*.csv")) + sorted(prompts.glob("*.txt"))
+
+
+def drawn_by(artifact):
+    """The code that an artifact comes from: without a run it is computed from generators, templates and schemas."""
+    if reads(artifact):
+        return source_digest("analysis")
+    # SciTrek's package draws with Long-Transduction's streams and counts with its tokens, not the other way round.
+    return source_digest("analysis", "transduction", *(["scitrek"] if artifact.startswith("scitrek") else []))

@@ -13,15 +13,18 @@ rule generate_documents:
             horizon=CONFIG.transduction.horizons,
         ),
         summary=results("documents", "summary.csv"),
+    container:
+        image("kit")
     log:
         results("logs", "generate_documents.log"),
     benchmark:
         results("benchmarks", "generate_documents.tsv")
     threads: ALL_CORES
     params:
+        config=config_file,
         grid=canonical_json([CONFIG.transduction.seed, CONFIG.transduction.samples]),
         source=source_digest("transduction"),
     message:
         "Generating the documents of {CONFIG.transduction.horizons} tokens"
     shell:
-        "longtrek documents --config {CONFIG_FILE:q} --cores {threads} > {log:q} 2>&1"
+        "longtrek documents --config {params.config:q} --cores {threads} > {log:q} 2>&1"

@@ -28,17 +28,20 @@ rule write_questions:
     output:
         questions=results("questions", "questions.parquet"),
         drafts=results("questions", "drafts.jsonl"),
+    container:
+        lambda wildcards: image_of(WRITER.model) if CONFIG.scitrek.writer == "model" else IMAGES.kit
     log:
         results("logs", "write_questions.log"),
     benchmark:
         results("benchmarks", "write_questions.tsv")
     params:
+        config=config_file,
         writing=WRITING,
         source=source_digest("scitrek"),
     message:
         "Writing questions"
     shell:
-        "longtrek questions --config {CONFIG_FILE:q} > {log:q} 2>&1"
+        "longtrek questions --config {params.config:q} > {log:q} 2>&1"
 
 
 rule try_model_writer:
@@ -49,16 +52,19 @@ rule try_model_writer:
         weights=weights_of(WRITER.model) if WRITER else [],
     output:
         results("questions", "model_writer.jsonl"),
+    container:
+        lambda wildcards: image_of(WRITER.model)
     log:
         results("logs", "try_model_writer.log"),
     benchmark:
         results("benchmarks", "try_model_writer.tsv")
     threads: ALL_CORES
     params:
+        config=config_file,
         writing=WRITING,
         model=entry(WRITER.model) if WRITER else "",
         source=source_digest("scitrek"),
     message:
         "Asking a model to write a few questions"
     shell:
-        "longtrek questions --config {CONFIG_FILE:q} --writer model > {log:q} 2>&1"
+        "longtrek questions --config {params.config:q} --writer model > {log:q} 2>&1"

@@ -12,16 +12,19 @@ rule score_transduction:
     output:
         records=results("scores", "{model}", "transduction.parquet"),
         documents=results("scores", "{model}", "transduction_documents.parquet"),
+    container:
+        image("kit")
     log:
         results("logs", "score_transduction", "{model}.log"),
     benchmark:
         results("benchmarks", "score_transduction", "{model}.tsv")
     params:
+        config=config_file,
         source=source_digest("transduction"),
     message:
         "Scoring the answers of {wildcards.model}"
     shell:
-        "longtrek scores transduction {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
+        "longtrek scores transduction {wildcards.model:q} --config {params.config:q} > {log:q} 2>&1"
 
 
 if CONFIG.scitrek:
@@ -37,11 +40,14 @@ if CONFIG.scitrek:
             ),
         output:
             results("scores", "{model}", "scitrek.parquet"),
+        container:
+            image("kit")
         log:
             results("logs", "score_scitrek", "{model}.log"),
         params:
+            config=config_file,
             source=source_digest("scitrek"),
         message:
             "Scoring SciTrek's answers of {wildcards.model}"
         shell:
-            "longtrek scores scitrek {wildcards.model:q} --config {CONFIG_FILE:q} > {log:q} 2>&1"
+            "longtrek scores scitrek {wildcards.model:q} --config {params.config:q} > {log:q} 2>&1"

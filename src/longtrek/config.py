@@ -126,6 +126,7 @@ class Config:
     rule: str
     models: Path
     published: Path
+    images: Path | None
     transduction: Transduction
     scitrek: Scitrek | None
 
@@ -159,6 +160,7 @@ def load(path: Path) -> Config:
         rule=content["rule"],
         models=here / content["models"],
         published=here / content["published"],
+        images=here / content["images"] if content.get("images") else None,
         transduction=_transduction(content["transduction"], here),
         scitrek=_scitrek(content["scitrek"], here) if content["scitrek"] else None,
     )
