@@ -102,3 +102,13 @@ def run(tmp_path: Path) -> Run:
     run = Run(tmp_path)
     run.add_model("solver-a")
     return run
+
+
+@pytest.fixture(scope="session")
+def tier() -> list[dict[str, Any]]:
+    """One sample of every cell of the 4K tier of Long-Transduction's documents."""
+    from generated_documents import PROMPTS, SEED
+    from longtrek.transduction.documents import documents_of
+    from longtrek.transduction.grid import grid, groups
+
+    return [built for group in groups(grid().specs(4096, 1)) for built in documents_of(group, SEED, PROMPTS)]

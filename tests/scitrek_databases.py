@@ -9,8 +9,12 @@ import pytest
 from hypothesis import strategies as st
 
 from longtrek.paths import ROOT
+from longtrek.scitrek.questions.grammar_writer import write_question
+from longtrek.scitrek.questions.templates import templates
+from longtrek.scitrek.questions.values import instantiate
 
 SQL_CASES = ROOT.parent / "shared/scitrek/sql_cases.jsonl"
+SCORING_CASES = SQL_CASES.with_name("scoring_cases.jsonl")
 TABLES = {
     "articles": ("article_id", "article_title", "title_word_count", "author_count", "reference_count"),
     "article_author": ("relation_id", "article_id", "author_name", "author_position"),
@@ -77,3 +81,9 @@ def tables(draw: st.DrawFn) -> dict[str, list[dict[str, Any]]]:
         if citing != cited
     ]
     return {"articles": articles, "article_author": authors, "citing_cited": links}
+
+
+def spoken(database: Mapping[str, Any], seed: int) -> dict[str, str]:
+    """Every template filled in, and its question: query to English."""
+    queries = [instantiate(one, database, (seed,)) for one in templates()]
+    return {sql: write_question(sql) for sql in queries}

@@ -1,7 +1,6 @@
-"""Artifacts: statistics, the papers' numbers, and figures and tables that are the same bytes every time."""
+"""Long-Transduction's figures and tables: what they say was run, and the same bytes every time."""
 
 import csv
-import math
 import os
 import subprocess
 import sys
@@ -13,208 +12,31 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
 
-from longtrek.analysis import artifacts, curves, panels, published, statistics
-from longtrek.analysis.answer_view import view
+from longtrek.analysis import artifacts, curves, panels
 from longtrek.analysis.commands import figure as figure_command
 from longtrek.analysis.figures import transduction_figure_2 as figure_2
 from longtrek.analysis.figures import transduction_figure_3 as figure_3
 from longtrek.analysis.figures import transduction_figure_8 as figure_8
 from longtrek.analysis.run import Run, read_documents
-from longtrek.analysis.statistics import Document, Interval
 from longtrek.analysis.style import looks, page
 from longtrek.analysis.tables import transduction_table_1 as table_1
 from longtrek.analysis.tables import transduction_table_2 as table_2
 from longtrek.errors import LongtrekError
-from longtrek.files import write_jsonl
-from longtrek.paths import ROOT, shipped
-from longtrek.transduction.documents import document as build_document
+from longtrek.paths import shipped
 from longtrek.transduction.grid import DocumentSpec, grid
-from longtrek.transduction.prompts import read_prompts
 from longtrek.transduction.scores import DOCUMENTS, RECORDS
 
-PUBLISHED = sorted(shipped("config/published").glob("transduction_*.csv"))
 FIGURES = tuple(f"transduction_figure_{number}" for number in range(1, 10))
+
+
 TABLES = tuple(f"transduction_table_{number}" for number in (1, 2))
+
+
 SHARES = {"DeepSeek-V4-Flash": 0.8, "Olmo-3.1-32B": 0.4, "SmolLM2-135M-Instruct": 0.1, "reference-solver": 1.0}
+
+
 RECORD_COUNT = 30
-
-
-def scored(accuracy: float | None, status: str = "scored", **changes: Any) -> Document:
-    base = Document(
-        "m", False, "d", "arithmetic", "ordered", 2.0, 4096, 0, 10, status, "stop", accuracy, accuracy == 1.0
-    )
-    return replace(base, **changes)
-
-
-# Statistics
-
-
-def test_every_cell_weighs_the_same_however_many_documents_it_has() -> None:
-    documents = [
-        scored(1.0),
-        scored(0.0, sample=1),
-        scored(0.5, sample=2),
-        scored(0.1, difficulty=4.0),
-        scored(0.3, format="no_ids"),
-    ]
-    assert statistics.macro_average(statistics.by_cell(documents)) == pytest.approx((0.5 + 0.1 + 0.3) / 3)
-
-
-def test_failed_and_not_asked_documents_are_counted_and_never_averaged() -> None:
-    documents = [
-        scored(0.5),
-        scored(None, "failed", sample=1, finish_reason=None),
-        scored(None, "not_asked", sample=2, finish_reason=None),
-        scored(None, "missing", sample=3, finish_reason=None),
-        scored(0.7, "truncated", sample=4, finish_reason="length"),
-    ]
-    found = statistics.estimate(documents)
-    assert found.value == pytest.approx(0.6)
-    assert found.counts == statistics.Counts(documents=5, scored=2, failed=1, not_asked=1, missing=1, truncated=1)
-
-
-def test_nothing_scored_has_no_value_and_no_interval() -> None:
-    found = statistics.estimate([scored(None, "failed")])
-    assert (found.value, found.interval, found.counts.failed) == (None, None, 1)
-
-
-def test_a_cell_with_a_single_document_has_no_interval() -> None:
-    pair = [scored(0.2), scored(0.4, sample=1)]
-    assert statistics.estimate(pair).interval is not None
-    assert statistics.estimate([*pair, scored(0.5, difficulty=4.0)]).interval is None
-
-
-def test_the_bootstrap_is_the_same_on_every_numpy() -> None:
-    cells = {("f", "g", 2.0, 4096): [0.0, 0.5, 1.0, 0.25], ("f", "g", 4.0, 4096): [0.1, 0.9]}
-    assert statistics.bootstrap(cells, "key") == Interval(0.14375, 0.825)
-    assert statistics.bootstrap(cells, "another key") != statistics.bootstrap(cells, "key")
-
-
-@given(st.lists(st.lists(st.floats(0, 1), min_size=2, max_size=5), min_size=1, max_size=6))
-def test_the_average_lies_in_its_interval_and_the_interval_among_the_scores(cells: list[list[float]]) -> None:
-    named = {("f", "g", float(place), 4096): values for place, values in enumerate(cells)}
-    average, interval = statistics.macro_average(named), statistics.bootstrap(named, "k")
-    assert average is not None and interval is not None
-    flat = [value for values in cells for value in values]
-    assert min(flat) - 1e-8 <= interval.low <= interval.high <= max(flat) + 1e-8
-    assert min(flat) - 1e-8 <= average <= max(flat) + 1e-8
-
-
-def test_bins_without_a_record_of_a_short_document_are_left_out_of_the_mean() -> None:
-    documents = [scored(0.5, id="long"), scored(0.5, id="short", sample=1)]
-    bins = {"long": [0.0] * 20, "short": [1.0, None] * 10}
-    curve = statistics.position_curve(documents, bins, "k")
-    assert [point.value for point in curve] == [0.5, 0.0] * 10
-    assert curve[0].interval is not None
-    assert curve[1].interval is None, "one document alone has no interval"
-
-
-def test_relative_decreases_are_averaged_over_models_that_have_both_ends() -> None:
-    found = statistics.relative_decrease({"a": 0.8, "b": 0.4, "c": 0.5, "z": 0.0}, {"a": 0.4, "b": 0.3, "c": None})
-    assert found.mean == pytest.approx((0.5 + 0.25) / 2)
-    assert found.of_means == pytest.approx(1 - 0.7 / 1.2)
-    assert found.models == ("a", "b")
-    assert statistics.relative_decrease({"a": 0.5}, {}).mean is None
-
-
-def test_wilson_bounds_are_the_rates_that_the_test_just_rejects() -> None:
-    found = statistics.wilson(41, 240)
-    assert found is not None
-    for bound in (found.low, found.high):
-        assert abs(41 / 240 - bound) == pytest.approx(1.959964 * math.sqrt(bound * (1 - bound) / 240), abs=1e-7)
-    assert statistics.wilson(0, 0) is None
-
-
-@given(st.integers(1, 500), st.data())
-def test_wilson_intervals_hold_the_rate(trials: int, data: st.DataObject) -> None:
-    successes = data.draw(st.integers(0, trials))
-    found = statistics.wilson(successes, trials)
-    assert found is not None and 0 <= found.low <= successes / trials <= found.high <= 1
-
-
-# Published values
-
-
-@pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: path.stem)
-def test_every_published_row_has_a_place_and_a_number_or_a_mark(path: Path) -> None:
-    values = published.read(path.stem)
-    assert values
-    known = {file.stem for file in shipped("config/models").glob("*.yaml")}
-    for value in values:
-        assert value.paper == "long-transduction"
-        assert value.place and value.row and value.unit
-        assert (value.value is None) != (value.mark is None)
-        assert value.model in {"", *known}
-        assert value.mark is None or value.note
-
-
-def text(row: str, column: str, **where: str) -> float:
-    found = {
-        value.value
-        for value in published.read("transduction_text")
-        if (value.row, value.column) == (row, column)
-        and value.model == where.get("model", "")
-        and value.place == where.get("place", "Section 4")
-    }
-    (number,) = found
-    assert number is not None
-    return number
-
-
-def test_the_papers_own_arithmetic_holds() -> None:
-    factors = ("tasks × formats", "difficulties", "horizons", "samples")
-    product = 1.0
-    for factor in factors:
-        product *= text("documents per model", f"factor: {factor}", place="Section 2")
-    assert product == text("documents per model", "product", place="Section 2") == 1440
-    assert product / 6 == text("documents per horizon", "count", place="Section 2")
-    for model in ("DeepSeek-V4-Flash", "Qwen3.5-122B-A10B", "Qwen3.5-35B-A3B"):
-        share = text("complete documents", "count", model=model) / text("complete documents", "of", model=model)
-        assert round(100 * share, 1) == text("complete documents", "rate", model=model)
-    values = published.read("transduction_figure_2")
-    small, large = (
-        published.number(values, {"horizon": 131072}, model) for model in ("Qwen3.5-35B-A3B", "Qwen3.5-122B-A10B")
-    )
-    assert small is not None and large is not None
-    gap = text("accuracy gap", "128K", model="Qwen3.5-122B-A10B")
-    assert large - small == pytest.approx(gap)
-
-
-def test_a_figures_values_are_those_of_the_text() -> None:
-    stated = {
-        (value.model, tuple(value.setting.items())): value.value
-        for value in published.read("transduction_text")
-        if value.row in ("accuracy", "task accuracy")
-    }
-    drawn = {
-        (value.model, tuple(value.setting.items())): value.value
-        for value in published.read("transduction_figure_2")
-        if value.value is not None and "0.030 below" not in value.note
-    }
-    assert drawn == stated
-
-
-def test_the_grid_is_the_published_one() -> None:
-    specs = [spec for horizon in grid().horizons for spec in grid().specs(horizon)]
-    assert len(specs) == text("documents per model", "product", place="Section 2")
-
-
-@pytest.mark.skipif(not (ROOT / "../shared/papers").exists(), reason="the papers' texts are not beside this tree")
-def test_every_published_number_stands_in_the_papers_text() -> None:
-    paper = (ROOT / "../shared/papers/long-transduction.txt").read_text(encoding="utf-8").replace("\\", "")
-    spelled = {2: "2", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight", 12: "12"}
-    for value in published.read("transduction_text"):
-        number = value.value
-        assert number is not None
-        written = {f"{number:g}", f"{number:.3f}", f"{number:,.0f}", spelled.get(int(number), "")} - {""}
-        written |= {"zero"} if number == 0 else set()
-        assert any(form in paper for form in written), value
-
-
-# A run
 
 
 def asked(horizons: tuple[int, ...], samples: int, ranks: tuple[int, ...]) -> list[DocumentSpec]:
@@ -452,51 +274,6 @@ def test_table_1_is_computed_and_says_that_the_papers_cells_are_lost() -> None:
     assert [int(row[1]) for row in made.rows] == [max(2, round(whole * share)) for share in (1 / 8, 1 / 4, 1 / 2, 1)]
     assert all(row[2] == row[4] == "lost" for row in made.rows)
     assert made == table_1.make(run)
-
-
-# Show
-
-
-@pytest.fixture
-def results(tmp_path: Path) -> Path:
-    """A run with one document, answered with one wrong and one missing record."""
-    spec = DocumentSpec("arithmetic", "ordered", 2, 512, 0)
-    document = build_document(spec, 7, read_prompts())
-    lines = document["expected"].split("\n")
-    answer = [lines[0], lines[1] + "9", *lines[3:]]
-    row = {"id": document["id"], "text": "\n".join(answer), "status": "answered", "finish_reason": "stop"}
-    write_jsonl(tmp_path / "documents" / "512.jsonl.zst", [document])
-    write_jsonl(tmp_path / "answers" / "m" / "transduction" / "512.jsonl", [row])
-    write_jsonl(
-        tmp_path / "answers" / "broken" / "transduction" / "512.jsonl",
-        [{**row, "text": "", "status": "failed", "error": {"kind": "timeout", "message": "no answer in 600 s"}}],
-    )
-    return tmp_path
-
-
-def test_show_sets_each_record_beside_what_was_expected(results: Path) -> None:
-    lines = list(view(results, "m", "arithmetic-ordered-2-512-0", "paper"))
-    shown = "\n".join(lines)
-    assert "lost at:  record 2" in shown
-    assert "(nothing)" in shown
-    assert shown.count("✗") == 4
-    assert "\x1b[31" in shown
-    wrong = list(view(results, "m", "arithmetic-ordered-2-512-0", "paper", wrong_only=True))
-    assert sum("expected" in line for line in wrong) == 2
-
-
-def test_show_never_scores_a_failed_request(results: Path) -> None:
-    shown = "\n".join(view(results, "broken", "arithmetic-ordered-2-512-0", "paper"))
-    assert "timeout: no answer in 600 s" in shown and "no score" in shown and "records right" not in shown
-
-
-def test_show_says_what_is_not_there(results: Path) -> None:
-    with pytest.raises(LongtrekError, match=r"512\.jsonl\.zst"):
-        list(view(results, "m", "arithmetic-ordered-2-512-1", "paper"))
-    with pytest.raises(LongtrekError, match="models with answers there: broken, m"):
-        list(view(results, "nobody", "arithmetic-ordered-2-512-0", "paper"))
-    with pytest.raises(LongtrekError, match="arithmetic-ordered-2-4096-0"):
-        list(view(results, "m", "nonsense", "paper"))
 
 
 def test_a_footer_counts_failures_apart_from_scores(scores: Path) -> None:

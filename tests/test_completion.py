@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from longtrek.transduction.completion import completion_of
 from longtrek.transduction.scoring import RuleScore, score
+from mutated_answers import mutated
 from small_documents import VARIANTS, small_document
-from test_scores import mutated
 
 
 def cut(document: dict[str, Any], text: str, size: int) -> str | None:

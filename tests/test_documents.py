@@ -1,64 +1,37 @@
-"""Long-Transduction's documents: what is promised of every one of them, and of the tiers they make."""
+"""Long-Transduction's documents: what is promised of every one of them."""
 
 import hashlib
-import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from generated_documents import (
+    CELLS,
+    PROMPTS,
+    SEED,
+    build_cell,
+    few,
+    horizons,
+    input_of,
+    samples,
+    seeds,
+    table_of,
+)
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl
-from longtrek.paths import ROOT
-from longtrek.transduction import commands, frozen, records, tokens
-from longtrek.transduction.build import build, line_of
+from longtrek.transduction import frozen, records
+from longtrek.transduction.build import line_of
 from longtrek.transduction.documents import document, documents_of, table_1
 from longtrek.transduction.grid import DocumentSpec, difficulty_of, grid, groups
 from longtrek.transduction.prompts import prompt_file, read_prompts, shipped_prompts
 from longtrek.transduction.stream import draws, moved, permutation
 from longtrek.transduction.tables import share_of
 from longtrek.transduction.words import words
-
-PROMPTS = read_prompts()
-SEED = 7
-CELLS = [(spec.family, spec.format, spec.difficulty) for spec in grid().specs(4096, 1)]
-NUMBERED = ["arithmetic", "uuid_sort", "lookup"]
-few = settings(max_examples=30, deadline=None)
-
-# The lookup pool of 256 alone needs some 1,500 tokens, so it cannot go below a budget of about 2,000.
-horizons = st.integers(4000, 7000)
-seeds = st.integers(0, 2**40)
-samples = st.integers(0, 9)
-
-
-def input_of(built: dict[str, Any]) -> str:
-    """What follows the last line `Input:` of a prompt."""
-    return str(built["prompt"]).rpartition("\nInput:\n")[2]
-
-
-def table_of(text: str) -> list[list[str]]:
-    """A table's lines cut at commas."""
-    return [line.split(",") for line in text.split("\n")]
-
-
-def build_cell(family: str, form: str, difficulty: float, horizon: int = 4096, seed: int = SEED) -> dict[str, Any]:
-    return document(DocumentSpec(family, form, difficulty, horizon, 0), seed, PROMPTS)
-
-
-@pytest.fixture(scope="module")
-def tier() -> list[dict[str, Any]]:
-    """One sample of every cell of the 4K tier."""
-    return [built for group in groups(grid().specs(4096, 1)) for built in documents_of(group, SEED, PROMPTS)]
 
 
 def test_the_grid_has_the_paper_s_1440_documents_and_no_two_of_one_name() -> None:
@@ -140,84 +113,6 @@ def test_frozen_documents_are_rebuilt_byte_for_byte() -> None:
     for group in groups(specs):
         for built in documents_of(group, known["seed"], PROMPTS):
             assert frozen.line_digest(line_of(built)) == known["documents"][built["id"]], built["id"]
-
-
-def test_counting_by_parts_equals_counting_the_whole(tier: list[dict[str, Any]]) -> None:
-    largest = [build_cell(*cell, horizon=131072) for cell in CELLS[::7]]
-    for built in tier + largest:
-        assert built["prompt_tokens"] == tokens.count(built["prompt"]), built["id"]
-        assert built["expected_tokens"] == tokens.count(built["expected"]), built["id"]
-
-
-@few
-@given(cell=st.sampled_from(CELLS), horizon=horizons, seed=seeds)
-def test_counts_are_exact_for_any_seed_and_horizon(cell: tuple[str, str, float], horizon: int, seed: int) -> None:
-    built = build_cell(*cell, horizon=horizon, seed=seed)
-    assert built["prompt_tokens"] == tokens.count(built["prompt"]) <= built["budget"] == horizon // 2
-    assert built["expected_tokens"] == tokens.count(built["expected"])
-    assert built["cap"] == 3 * built["budget"] // 2
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    lines=st.lists(st.from_regex(r"[^\s][^\n\r]{0,12}", fullmatch=True), min_size=1),
-    rest=st.from_regex(r"\S[^\r]{0,20}", fullmatch=True),
-)
-def test_counts_add_up_at_line_feeds(lines: list[str], rest: str) -> None:
-    text = "\n".join(lines) + "\n"
-    assert tokens.count(text + rest) == tokens.count(text) + tokens.count(rest)
-    assert tokens.count_lines(text).tolist() == [tokens.count(line + "\n") for line in lines]
-
-
-@few
-@given(family=st.sampled_from(NUMBERED), rank=st.integers(0, 3), horizon=horizons, seed=seeds)
-def test_one_more_record_would_not_fit_the_longest_format(family: str, rank: int, horizon: int, seed: int) -> None:
-    difficulty = grid().families[family]["ordered"][rank]
-    group = [DocumentSpec(family, form, difficulty, horizon, 0) for form in ("ordered", "shuffled", "no_ids")]
-    built = documents_of(group, seed, PROMPTS)
-    size = built[0]["records"]
-    drawn = records.FAMILIES[family]((seed, *group[0].shared), int(difficulty), size + 1).inputs
-    longer = max(
-        tokens.count(f"{one['prompt']}\n{drawn.texts[-1] if one['format'] == 'no_ids' else drawn.numbered()[-1]}")
-        for one in built
-    )
-    assert max(one["prompt_tokens"] for one in built) <= horizon // 2 < longer
-
-
-@settings(max_examples=8, deadline=None)
-@given(form=st.sampled_from(sorted(grid().families["table"])), horizon=st.integers(1500, 7000), seed=seeds)
-def test_one_more_row_and_column_would_not_fit(form: str, horizon: int, seed: int) -> None:
-    """The smallest budget that has a larger table is found by halving: it holds that table exactly."""
-    size = _same_stream(form, horizon, horizon // 2, seed)["records"]
-    low, high = horizon // 2, 2 * horizon
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if _same_stream(form, horizon, middle, seed)["records"] == size else (low, middle)
-    assert _same_stream(form, horizon, high, seed)["prompt_tokens"] == high > horizon // 2
-
-
-def _same_stream(form: str, horizon: int, tokens_: int, seed: int) -> dict[str, Any]:
-    """A document with the streams of one horizon and the budget of another."""
-
-    class Renamed(DocumentSpec):
-        @property
-        def budget(self) -> int:
-            return tokens_
-
-    return documents_of([Renamed("table", form, 1, horizon, 0)], seed, PROMPTS)[0]
-
-
-@pytest.mark.parametrize("cell", [("arithmetic", "ordered", 2), ("table", "resolve", 0.125), ("lookup", "no_ids", 256)])
-def test_a_budget_too_small_for_one_record_is_an_error_at_once(cell: tuple[str, str, float]) -> None:
-    with pytest.raises(LongtrekError) as error:
-        build_cell(*cell, horizon=64)
-    said = str(error.value)
-    needed = int(re.search(r"needs (\d+) cl100k_base tokens", said)[1])  # type: ignore[index]
-    assert "-64:" in said
-    assert "budget is 32 " in said
-    assert build_cell(*cell, horizon=2 * needed + 2)["records"] >= 1
-    with pytest.raises(LongtrekError):
-        build_cell(*cell, horizon=2 * needed - 2 - 600)
 
 
 def test_formats_of_a_numbered_family_hold_the_same_records(tier: list[dict[str, Any]]) -> None:
@@ -400,112 +295,3 @@ def test_a_missing_or_mended_prompt_file_is_named(tmp_path: Path) -> None:
     file.write_text(text.replace("Input:\n{input}", "{input}\nGo!"))
     with pytest.raises(LongtrekError, match=r"lookup-shuffled\.txt: a prompt file must end with"):
         read_prompts(folder)
-
-
-def test_the_encoding_is_tiktoken_s_own_and_needs_no_network(tmp_path: Path) -> None:
-    shutil.copy(tokens.encoding_file(), tmp_path / "9b5ad71b2ce5302211f9c61530b329a4922fc6a4")
-    code = (
-        "import tiktoken; from longtrek.transduction import tokens\n"
-        "own, genuine = tokens.encoding(), tiktoken.get_encoding('cl100k_base')\n"
-        "for part in ('name', '_pat_str', '_special_tokens', '_mergeable_ranks'):\n"
-        "    assert getattr(own, part) == getattr(genuine, part), part\n"
-    )
-    nowhere = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    environment = os.environ | nowhere | {"TIKTOKEN_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-
-
-def test_another_encoding_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "cl100k_base.tiktoken"
-    with pytest.raises(LongtrekError, match="no such file"):
-        tokens.verified_ranks(path)
-    path.write_bytes(tokens.encoding_file().read_bytes()[:-1])
-    with pytest.raises(LongtrekError, match=f"expected {tokens.ENCODING_SHA256}"):
-        tokens.verified_ranks(path)
-
-
-def test_a_tier_s_bytes_do_not_depend_on_the_number_of_cores(tmp_path: Path) -> None:
-    specs = [grid().specs(4096, 1), grid().specs(5000, 1)]
-    said = [list(build(tmp_path / str(cores), specs, SEED, PROMPTS, cores)) for cores in (1, 2)]
-    assert said[0] == said[1]
-    for horizon in (4096, 5000):
-        one, two = ((tmp_path / cores / f"{horizon}.jsonl.zst").read_bytes() for cores in ("1", "2"))
-        assert one == two
-
-
-def test_a_tier_s_hash_is_of_its_lines_and_its_lines_are_the_documents(
-    tmp_path: Path, tier: list[dict[str, Any]]
-) -> None:
-    (said,) = build(tmp_path, [grid().specs(4096, 1)], SEED, PROMPTS, recount=True)
-    assert list(read_jsonl(tmp_path / "4096.jsonl.zst")) == tier
-    assert said.built.sha256 == hashlib.sha256(b"".join(map(line_of, tier))).hexdigest()
-    assert said.documents == len(tier) == 48
-    assert said.prompt_max == max(built["prompt_tokens"] for built in tier) <= 2048
-    assert said.output_mean == sum(built["expected_tokens"] for built in tier) / 48
-
-
-def scenario(tmp_path: Path, **changes: Any) -> Path:
-    """A config of the smallest tier and one sample, beside copies of the shipped files."""
-    config = yaml.safe_load((ROOT / "config/quick.yaml").read_text())
-    for name in ("models", "published", "prompts", "frozen"):
-        shutil.copytree(ROOT / "config" / name, tmp_path / name)
-    config["results"] = str(tmp_path / "results")
-    config["transduction"] |= {"horizons": [4096], "samples": 1} | changes
-    config["scitrek"] = None
-    path = tmp_path / "config.yaml"
-    path.write_text(yaml.safe_dump(config))
-    return path
-
-
-def run_documents(*arguments: str) -> Any:
-    return CliRunner().invoke(commands.documents, [*arguments, "--cores", "1"])
-
-
-def test_the_verb_compares_with_the_frozen_documents(tmp_path: Path) -> None:
-    ran = run_documents("--config", str(scenario(tmp_path)))
-    assert ran.exit_code == 0, ran.output
-    assert "48 documents as frozen" in ran.output
-    made = tmp_path / "results/documents"
-    assert sorted(file.name for file in made.iterdir()) == ["4096.jsonl.zst", "summary.csv"]
-    assert "48 documents as frozen" in (made / "summary.csv").read_text()
-
-
-def test_a_changed_prompt_is_an_error_that_names_the_tier_and_the_prompt(tmp_path: Path) -> None:
-    config = scenario(tmp_path)
-    file = prompt_file(tmp_path / "prompts/transduction", "uuid_sort", "no_ids")
-    file.write_text(file.read_text().replace("Do not ask any question.", "Ask nothing."))
-    ran = run_documents("--config", str(config))
-    assert isinstance(ran.exception, LongtrekError)
-    said = str(ran.exception)
-    known = frozen.read_frozen(frozen.frozen_file())["tiers"]["4096"]["sha256"]
-    assert all(part in said for part in ("horizon 4096", known, "prompt uuid_sort-no_ids", "--freeze"))
-    assert list((tmp_path / "results/documents").iterdir()) == []
-
-
-def test_another_seed_is_not_compared(tmp_path: Path) -> None:
-    ran = run_documents("--config", str(scenario(tmp_path, seed=1)))
-    assert ran.exit_code == 0 and "not compared (seed 1 is not the frozen one)" in ran.output
-
-
-def test_a_horizon_too_small_writes_nothing(tmp_path: Path) -> None:
-    ran = run_documents("--config", str(scenario(tmp_path)), "--horizon", "4096", "--horizon", "128")
-    assert isinstance(ran.exception, LongtrekError) and "arithmetic-ordered-2-128" in str(ran.exception)
-    assert not any((tmp_path / "results").rglob("*.*"))
-
-
-def test_freezing_needs_the_whole_grid(tmp_path: Path) -> None:
-    config = scenario(tmp_path)
-    before = (tmp_path / "frozen/transduction.json").read_bytes()
-    ran = run_documents("--config", str(config), "--freeze")
-    assert isinstance(ran.exception, LongtrekError) and "whole grid" in str(ran.exception)
-    assert (tmp_path / "frozen/transduction.json").read_bytes() == before
-
-
-def test_the_verb_document_prints_the_frozen_document() -> None:
-    arguments = ["--family", "table", "--format", "resolve", "--difficulty", "1/8", "--horizon", "4096"]
-    ran = CliRunner().invoke(commands.document, arguments)
-    assert ran.exit_code == 0 and ran.output.count("\n") == 1
-    built = json.loads(ran.output)
-    known = frozen.read_frozen(frozen.frozen_file())["documents"]
-    assert frozen.line_digest(ran.output.encode()) == known[built["id"]]
-    assert built["id"] == "table-resolve-0.125-4096-0" and built["difficulty"] == 0.125

@@ -15,8 +15,8 @@ from conftest import EASIEST, Run
 from longtrek.analysis.artifacts import FIGURES, TABLES
 from longtrek.files import write_jsonl
 from longtrek.paths import ROOT
+from released_rows import WITH_PROMPTS
 from serving import serving
-from test_scitrek_scores import WITH_PROMPTS
 
 FULL = ROOT / "config" / "config.yaml"
 
