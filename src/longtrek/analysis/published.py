@@ -30,6 +30,8 @@ class Published:
     mark: str | None
     unit: str
     note: str
+    digits: int = 0
+    """Places after the point as they are printed, from which rounding is told."""
 
 
 def read(name: str, folder: Path | None = None) -> tuple[Published, ...]:
@@ -92,4 +94,5 @@ def _published(row: Mapping[str, str], where: str) -> Published:
             "and key=value pairs joined by ';'"
         ) from None
     rest = {key: row[key] for key in COLUMNS if key not in ("value", "setting")}
-    return Published(**rest, setting=setting, value=value, mark=mark)
+    digits = 0 if mark else len(text.partition(".")[2])
+    return Published(**rest, setting=setting, value=value, mark=mark, digits=digits)

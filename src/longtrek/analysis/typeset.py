@@ -60,9 +60,9 @@ def markdown(table: Table) -> str:
     lines = [
         f"**{table.caption}**",
         "",
-        _piped(table.header),
-        _piped([_PIPES[letter] for letter in table.columns]),
-        *map(_piped, table.rows),
+        piped(table.header),
+        piped([_PIPES[letter] for letter in table.columns]),
+        *map(piped, table.rows),
         "",
         *[f"{note}  " for note in table.notes],
     ]
@@ -92,7 +92,8 @@ def latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _piped(cells: Sequence[str]) -> str:
+def piped(cells: Sequence[str]) -> str:
+    """Cells as a row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |"
 
 
