@@ -10,6 +10,7 @@ instructions `#name=value …`; every request is appended to the log file as one
 - `die=1` end the whole server process; `die_at=FILE` the same, but only while that file does not exist
 - `finish=REASON` another finish reason; `think=TEXT` reasoning first
 - `strange=1` the answer holds line separators and quotes; `usage=none` no usage is sent; `poison=1` an error event
+- `vary=N` the Nth and later answers to this prompt end in another word
 - `event=JSON` one more event, as it stands, before the answer's own; `gzip=1` the stream claims to be gzip
 """
 
@@ -20,6 +21,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -74,6 +76,7 @@ class LocalEngine:
 
     def _note(self, body: dict[str, Any], headers: dict[str, str]) -> None:
         line = {"body": body, "authorization": headers.get("authorization"), "in_flight": self.in_flight}
+        line |= {"name": self.name, "devices": os.environ.get("CUDA_VISIBLE_DEVICES"), "time": time.time()}
         with self.log.open("a") as log:
             log.write(json.dumps(line) + "\n")
 
@@ -96,11 +99,14 @@ class LocalEngine:
         elif "odd" in told:
             _plain(writer, 200, _odd_body(told.get("body", "html")), "text/html")
         else:
-            return await self._stream(body, told, writer)
+            last = "other\n" if times >= int(told.get("vary", times + 1)) else None
+            return await self._stream(body, told, writer, last)
         await writer.drain()
         return True
 
-    async def _stream(self, body: dict[str, Any], told: dict[str, str], writer: asyncio.StreamWriter) -> bool:
+    async def _stream(
+        self, body: dict[str, Any], told: dict[str, str], writer: asyncio.StreamWriter, last: str | None
+    ) -> bool:
         claimed = b"Content-Encoding: gzip\r\n" if "gzip" in told else b""
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" + claimed + b"Connection: close\r\n\r\n")
         if told.get("body") == "empty":
@@ -108,6 +114,7 @@ class LocalEngine:
             await writer.drain()
             return False
         words = STRANGE if "strange" in told else [f"w{n}\n" for n in range(int(told.get("tokens", 5)))]
+        words = [*words[:-1], last] if last else words
         words, whole = words[: body["max_tokens"]], len(words) <= body["max_tokens"]
         options = body.get("stream_options", {})
         if "think" in told:

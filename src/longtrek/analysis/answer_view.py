@@ -75,6 +75,9 @@ def _head(model: str, document: Mapping[str, Any], answer: Mapping[str, Any], st
     error = answer.get("error")
     yield f"{'model:':<10}{click.style(model, bold=True)}"
     yield f"{'document:':<10}{click.style(document['id'], bold=True)} ({document['records']} records)"
+    source = (answer.get("provenance") or {}).get("source")
+    if source:
+        yield f"{'imported:':<10}from {source['file']}, line {source['line']}: made elsewhere, not asked by this run"
     yield f"{'status:':<10}{status}, finish reason {answer.get('finish_reason') or 'none'}"
     if usage:
         yield f"{'tokens:':<10}{usage.get('prompt_tokens')} read, {usage.get('completion_tokens')} written"

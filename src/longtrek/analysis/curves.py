@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from longtrek.analysis.axes import PAPER_HORIZON, Axis
-from longtrek.analysis.run import Run
+from longtrek.analysis.run import IMPORTED, Run
 from longtrek.analysis.statistics import BINS, Counts, Document, Estimate, counts, estimate, position_curve
 from longtrek.analysis.style import horizon_name, in_order
 
@@ -159,6 +159,7 @@ def number_row(
     return {
         "model": model,
         "check": str(check).lower(),
+        "imported": str(run.label(model).endswith(IMPORTED)).lower(),
         "run": run.kind,
         "rule": run.rule,
         "horizon": " ".join(map(str, horizons)) or None,

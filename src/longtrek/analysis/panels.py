@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from longtrek.analysis.curves import Curve, Panel
-from longtrek.analysis.run import Run
+from longtrek.analysis.run import Run, imported_note
 from longtrek.analysis.statistics import Counts, Document, counts
 from longtrek.analysis.style import CHECK, FAINT, INK, PALE, WIDTH, Look, check_look, horizon_name, looks, span
 
@@ -107,7 +107,7 @@ def what_was_run(run: Run, documents: Iterable[Document]) -> str:
     checks = f" Check, not a model: {', '.join(run.checks)}." if run.checks else ""
     return (
         f"Models: {', '.join(models)}. Rule: {run.rule}. Documents: {in_words(counts(of_models))}. "
-        f"{_unbroken(f'Run: {run.kind}.')}{checks}"
+        f"{_unbroken(f'Run: {run.kind}.')}{checks}{imported_note(map(run.label, run.models))}"
     )
 
 

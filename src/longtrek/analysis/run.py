@@ -1,7 +1,7 @@
 """A run as figures and tables see it: scored documents of all models, read from Parquet with DuckDB."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,16 @@ import yaml
 from longtrek.analysis.statistics import BINS, Document
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
+
+IMPORTED = " (imported)"
+"""How the label of a model ends whose answers were made elsewhere, wherever it is shown."""
+
+
+def imported_note(labels: Iterable[str]) -> str:
+    """The sentence that says what imported means, for artifacts that show such a model; empty for others."""
+    if any(IMPORTED in label for label in labels):
+        return " Imported: answers made elsewhere, not asked by this run; how they were made is not known here."
+    return ""
 
 
 @dataclass(frozen=True)
@@ -163,8 +173,14 @@ def entries(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def entry_labels(folder: Path) -> dict[str, str]:
-    """The labels that the model entries of a folder state, by model name (the file's name)."""
-    return {name: entry["label"] for name, entry in entries(folder).items() if "label" in entry}
+    """What the models of a folder of entries are called, by model name (the file's name)."""
+    return {name: label_of(name, entry) for name, entry in entries(folder).items()}
+
+
+def label_of(name: str, entry: Mapping[str, Any]) -> str:
+    """What figures and tables call a model: its entry's label or its name, and that its answers were imported."""
+    label = str(entry.get("label", name))
+    return f"{label}{IMPORTED}" if entry.get("engine") == "imported" else label
 
 
 def _query(statement: str, values: list[Any], file: Path) -> list[tuple[Any, ...]]:

@@ -135,7 +135,7 @@ def _both(
 ) -> list[tuple[str, ...]]:
     before = tuple(lead(series))
     return [
-        (name, *before, "reproduced", *cells(series)),
+        (name, *before, series.source, *cells(series)),
         (name, *before, "asked/answered/failed/cut", *counts(series)),
     ]
 

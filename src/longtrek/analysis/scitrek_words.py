@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from longtrek.analysis.run import imported_note
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series
 from longtrek.scitrek.analyses import COUNTS, LEVELS
 
@@ -79,6 +80,7 @@ def what_was_run(run: SciTrekRun, series: Sequence[Series]) -> str:
     named = ", ".join(_unbroken(one.label) for one in models) or "none"
     said = f" Check, not a model: {', '.join(checks)}." if checks else ""
     answers = _in_words([row for one in models for row in one.rows])
+    said += imported_note(one.label for one in models)
     return f"Models: {named}. Rule: {run.rule}. Answers: {answers}. {_unbroken(f'Run: {run.kind}.')}{said}"
 
 

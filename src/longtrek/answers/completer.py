@@ -153,8 +153,9 @@ def completer(
         LongtrekError: the model is a check, which knows no other text than gold outputs; or as `engine_for` and
             `open_store`; or the engine ended twice.
     """
-    if model.engine == "reference":
-        raise LongtrekError(f"model {model.name}: a check answers with gold outputs and cannot write; name a model")
+    if model.engine in ("reference", "imported"):
+        told = {"reference": "a check answers with gold outputs", "imported": "its answers were made elsewhere"}
+        raise LongtrekError(f"model {model.name}: {told[model.engine]}, so it cannot write; name a model that is asked")
     engine = engine or engine_for(model, weights, store.with_suffix(".engine.log"))
     tokenizer = Tokenizer(model, weights.folder) if weights is not None else None
     fixed = identity(model, weights, engine_version_of(model))

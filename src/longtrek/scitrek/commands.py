@@ -117,7 +117,8 @@ def scores(model: str, config_file: Path) -> None:
     answers = [row for one in study.settings.settings for row in read_jsonl(folder / f"{one.tier}.jsonl")]
     windows = {row["id"]: row["provenance"]["window"]["action"] for row in answers}
     asked = [(row["id"], row["sample"]) for row in answers]
-    rows = score_rows(entry.name, study.questions, asked, answers, study.subjects, windows)
+    given = [row for row in answers if row["status"] != "missing"]
+    rows = score_rows(entry.name, study.questions, asked, given, study.subjects, windows)
     written = write_scores(config.results / "scores" / model / "scitrek.parquet", rows)
     click.echo(f"{model}: {written} questions scored")
 

@@ -103,6 +103,11 @@ def _question(row: Mapping[str, Any], number: int, split: str | None) -> dict[st
     }
 
 
+def row_id(row: Mapping[str, Any], number: int) -> str:
+    """The id of the question that a released row, or a row of an answer file, is about; `number` is told in errors."""
+    return str(_question(row, number, None)["id"])
+
+
 def _hash(value: Any) -> str:
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()[:16]
 

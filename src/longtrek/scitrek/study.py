@@ -165,7 +165,7 @@ class Study:
 
     def _window(self, model: Model, tokenizer: Tokenizer | None) -> Window | None:
         """The model's window where contexts may be cut; where they may not, the preflight refuses what is too long."""
-        if self.settings.window == "refuse" or model.window is None:
+        if self.settings.window == "refuse" or model.window is None or model.engine == "imported":
             return None
         if tokenizer is None:
             raise LongtrekError(

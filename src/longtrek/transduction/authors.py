@@ -82,7 +82,7 @@ def _document(row: Mapping[str, Any], index: int, where: str) -> dict[str, Any]:
         "difficulty": next((row[name] for name in _DIFFICULTIES if row.get(name) is not None), 0),
         "horizon": 2 * budget,
         "sample": 0,
-        "prompt": _prompt(row, parameters),
+        "prompt": prompt_of(row),
         "expected": expected,
         "budget": budget,
         "cap": int(parameters.get("max_output_tokens") or budget * 3 // 2),
@@ -93,11 +93,12 @@ def _document(row: Mapping[str, Any], index: int, where: str) -> dict[str, Any]:
     }
 
 
-def _prompt(row: Mapping[str, Any], parameters: Mapping[str, Any]) -> str:
+def prompt_of(row: Mapping[str, Any]) -> str:
+    """The prompt of one of the authors' rows, prepared or with a response beside it; empty where it states none."""
     question = row.get("question")
     if isinstance(question, str):
         return question
-    messages = parameters.get("input") or ""
+    messages = (row.get("responses_create_params") or {}).get("input") or ""
     return messages if isinstance(messages, str) else str(messages[-1].get("content") or "")
 
 

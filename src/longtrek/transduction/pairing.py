@@ -9,11 +9,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from longtrek.answers.imported_forms import rollout
 from longtrek.errors import LongtrekError
 from longtrek.files import parse_line, read_jsonl, reading
 from longtrek.transduction.authors import documents_of, is_authors
 
-_STATUSES = ("answered", "failed", "not_asked")
+_STATUSES = ("answered", "failed", "not_asked", "missing")
 
 
 def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
@@ -36,7 +37,7 @@ def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dic
                 raise LongtrekError(f"{documents}: two documents have the id {document['id']}; ids must be unique")
             seen.add(document["id"])
             position = positions.pop(document["id"], None)
-            yield document, None if position is None else _row_at(stream, position)
+            yield document, None if position is None else _row_at(stream, position, document["id"], answers)
     if positions:
         unknown = ", ".join(list(positions)[:5]) + (" …" if len(positions) > 5 else "")
         raise LongtrekError(
@@ -70,7 +71,7 @@ def _is_document(row: Any) -> bool:
 
 
 def row_status(row: Mapping[str, Any] | None) -> str:
-    """`answered`, `failed` or `not_asked`; `missing` without a row. A row without a status was answered.
+    """`answered`, `failed`, `not_asked` or `missing`; `missing` without a row. A row without a status was answered.
 
     Raises:
         LongtrekError: the status is another, or an answered row has no text.
@@ -82,7 +83,7 @@ def row_status(row: Mapping[str, Any] | None) -> str:
         raise LongtrekError(f"answer to {row['id']}: unknown status {status!r}; expected one of {', '.join(_STATUSES)}")
     if status == "answered" and not isinstance(row.get("text"), str):
         raise LongtrekError(
-            f"answer to {row['id']}: no text; expected the field `text`, or a `status` of failed or not_asked"
+            f"answer to {row['id']}: no text; expected the field `text`, or a `status` of failed, not_asked or missing"
         )
     return str(status)
 
@@ -101,10 +102,11 @@ def _seekable(path: Path) -> Iterator[BinaryIO]:
 
 def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
     positions: dict[str, int] = {}
-    position = 0
+    position = rows = 0
     for number, line in enumerate(iter(stream.readline, b""), 1):
         if line.strip():
-            key = _answer_id(line, path, number)
+            key = _answer_id(line, path, number, rows)
+            rows += 1
             if key in positions:
                 raise LongtrekError(
                     f"{path}, line {number}: a second answer to {key}; expected one answer a document (score several "
@@ -115,15 +117,31 @@ def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
     return positions
 
 
-def _answer_id(line: bytes, path: Path, number: int) -> str:
+def _answer_id(line: bytes, path: Path, number: int, index: int) -> str:
+    """An answer's id; a rollout without one is called by its place, as the document that it holds is."""
     row = parse_line(line, path, number)
     key = row.get("id") if isinstance(row, dict) else None
+    if key is None and isinstance(row, dict) and isinstance(row.get("response"), dict):
+        key = index
     if isinstance(key, bool) or not isinstance(key, str | int):
         raise LongtrekError(f"{path}, line {number}: no `id` (a text, or the line index of one of the authors' rows)")
     return str(key)
 
 
-def _row_at(stream: BinaryIO, position: int) -> dict[str, Any]:
+def _row_at(stream: BinaryIO, position: int, key: str, path: Path) -> dict[str, Any]:
     stream.seek(position)
     row: dict[str, Any] = json.loads(stream.readline())  # was parsed before; a byte order mark is read over
-    return row
+    return _of_rollout(row, key, path) if isinstance(row.get("response"), dict) else row
+
+
+def _of_rollout(row: dict[str, Any], key: str, path: Path) -> dict[str, Any]:
+    said = rollout(row, 0, f"{path}, {key}")
+    error = said.error and {"kind": "foreign", "message": said.error}
+    return {
+        "id": key,
+        "text": said.text,
+        "reasoning": said.reasoning,
+        "finish_reason": said.finish_reason,
+        "status": "failed" if error else "answered",
+        "error": error,
+    }

@@ -15,8 +15,9 @@ def score(documents: Path, answers: Path) -> None:
     """Score ANSWERS to DOCUMENTS record by record, under both rules; one JSON line a document.
 
     DOCUMENTS are lines as `longtrek document` prints them, or the authors' prepared JSON lines (an answer's `id` is
-    then the line's index, from 0, where the line has none). ANSWERS are lines `{"id", "text"}`. Files that end in
-    `.zst` are read as they are.
+    then the line's index, from 0, where the line has none). ANSWERS are lines `{"id", "text"}`, or rollouts as NeMo Gym
+    writes them (`response.output[].content[].text` beside a document's fields), which may be given as DOCUMENTS too.
+    Files that end in `.zst` are read as they are.
     """
     from longtrek.transduction.scoring import score_transduction
 

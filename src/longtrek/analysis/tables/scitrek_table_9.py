@@ -65,4 +65,4 @@ def _ours(
     there: list[Row] = [row for row in series.rows if row["context"] == context and row["level"] in levels]
     groups = [[row for row in there if skill in (row["skill"], "all")] for skill in (*SKILLS, "all")]
     cells = [ours(score(rows, run.column)) for rows in groups]
-    return [(name, NONE, "reproduced", *cells), (name, NONE, "asked/answered/failed/cut", *counted(groups))]
+    return [(name, NONE, series.source, *cells), (name, NONE, "asked/answered/failed/cut", *counted(groups))]

@@ -1,0 +1,216 @@
+"""Files of answers made elsewhere, read line by line into one form; what a line does not say stays None.
+
+Three forms, told apart line by line:
+
+- plain lines: `id` and `text` (or `error`), and where known `sample`, `prompt`, `reasoning`, `finish_reason`, `usage`;
+- SciTrek's answer files: a question's fields, `generations` and, of thinking models, `reasonings`;
+- Long-Transduction rollouts: a document's fields beside `response`, which is in the OpenAI Responses form.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from longtrek.errors import LongtrekError
+from longtrek.files import parse_line, reading
+
+LINES, SCITREK, RESPONSES = "lines", "scitrek", "responses"
+FORMS = "`id` and `text`; or a SciTrek question's fields and `generations`; or a document's fields and `response`"
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """One answer made elsewhere: where it stands, what it answers as far as it says so, and the answer itself.
+
+    `prompt` is the whole prompt that was asked, `question` and `gold` a SciTrek question's text and its right answer.
+    `error` is why there is no answer.
+    """
+
+    line: int
+    form: str
+    id: str | None
+    text: str = ""
+    sample: int | None = None
+    prompt: str | None = None
+    question: str | None = None
+    gold: str | None = None
+    reasoning: str | None = None
+    finish_reason: str | None = None
+    usage: Mapping[str, Any] | None = None
+    error: str | None = None
+    model: str | None = None
+
+
+def read_foreign(path: Path) -> Iterator[Foreign]:
+    """Read a file of answers (`.jsonl` or `.jsonl.zst`), one at a time and in its order.
+
+    A row of SciTrek's without generations was not finished, and yields nothing: its question stays without an answer.
+
+    Raises:
+        LongtrekError: a line is not JSON, or of none of the three forms; the message names file and line.
+    """
+    seen: Counter[str] = Counter()
+    with reading(path) as stream:
+        for number, line in enumerate(stream, 1):
+            if line.strip():
+                yield from _answers(parse_line(line, path, number), number, f"{path}, line {number}", seen)
+
+
+def _answers(row: Any, number: int, where: str, seen: Counter[str]) -> Iterator[Foreign]:
+    if isinstance(row, dict):
+        if isinstance(row.get("response"), dict):
+            yield rollout(row, number, where)
+            return
+        if "generations" in row or ("text" not in row and {"question", "answer"} <= row.keys()):
+            yield from _generations(row, number, where, seen)
+            return
+        if "id" in row and ("text" in row or row.get("error")):
+            yield _plain(row, number, where)
+            return
+    found = f"an object with {', '.join(sorted(row)[:8])}" if isinstance(row, dict) else f"a {type(row).__name__}"
+    raise LongtrekError(f"{where}: not an answer; found {found}, expected {FORMS}")
+
+
+def _plain(row: Mapping[str, Any], number: int, where: str) -> Foreign:
+    failed = bool(row.get("error")) or row.get("status") in ("failed", "not_asked")
+    text, sample = row.get("text"), row.get("sample")
+    if not failed and not isinstance(text, str):
+        raise LongtrekError(f"{where}: `text` is {text!r}; expected the answer's text, or `error` where there is none")
+    if not (sample is None or (isinstance(sample, int) and not isinstance(sample, bool))):
+        raise LongtrekError(f"{where}: `sample` is {sample!r}; expected a number from 0")
+    return Foreign(
+        line=number,
+        form=LINES,
+        id=str(row["id"]),
+        text="" if failed else str(text),
+        sample=sample,
+        prompt=_text_or_none(row, "prompt", where),
+        reasoning=_text_or_none(row, "reasoning", where),
+        finish_reason=_text_or_none(row, "finish_reason", where),
+        usage=row["usage"] if isinstance(row.get("usage"), dict) else None,
+        error=_message(row.get("error") or row.get("status")) if failed else None,
+        model=row["model"] if isinstance(row.get("model"), str) else None,
+    )
+
+
+def _text_or_none(row: Mapping[str, Any], name: str, where: str) -> str | None:
+    value = row.get(name)
+    if value is not None and not isinstance(value, str):
+        raise LongtrekError(f"{where}: `{name}` is {type(value).__name__}; expected text or null")
+    return value
+
+
+def _message(error: Any) -> str:
+    if isinstance(error, Mapping):
+        return ": ".join(str(error[part]) for part in ("kind", "code", "message") if error.get(part)) or str(error)
+    return str(error)
+
+
+def _generations(row: Mapping[str, Any], number: int, where: str, seen: Counter[str]) -> Iterator[Foreign]:
+    from longtrek.scitrek.released import row_id
+
+    texts, reasonings = row.get("generations") or [], row.get("reasonings") or []
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise LongtrekError(f"{where}: `generations` holds {texts!r:.80}; expected a list of texts")
+    if reasonings and (not isinstance(reasonings, list) or len(reasonings) != len(texts)):
+        raise LongtrekError(f"{where}: {len(texts)} `generations`, but `reasonings` is not a list of as many")
+    identity = str(row["id"]) if row.get("id") is not None else _numbered(row_id(row, number), seen)
+    for sample, text in enumerate(texts):
+        yield Foreign(
+            line=number,
+            form=SCITREK,
+            id=identity,
+            text=text,
+            sample=sample,
+            question=row.get("question"),
+            gold=row.get("answer"),
+            reasoning=reasonings[sample] if reasonings else None,
+        )
+
+
+def _numbered(name: str, seen: Counter[str]) -> str:
+    """A released question's id; the same question once more is numbered, as the released rows themselves are."""
+    seen[name] += 1
+    return name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+def rollout(row: Mapping[str, Any], number: int, where: str) -> Foreign:
+    """The answer of one Long-Transduction rollout: a document's fields and a `response`.
+
+    Raises:
+        LongtrekError: the response is not in the OpenAI Responses form.
+    """
+    from longtrek.transduction.authors import prompt_of
+
+    text, reasoning = response_text(row["response"], where)
+    return Foreign(
+        line=number,
+        form=RESPONSES,
+        id=None if row.get("id") is None else str(row["id"]),
+        text=text,
+        prompt=prompt_of(row) or None,
+        reasoning=reasoning or None,
+        finish_reason=_finish_reason(row["response"]),
+        usage=_usage(row["response"].get("usage")),
+        error=_failure(row),
+        model=row["response"].get("model"),
+    )
+
+
+def response_text(response: Mapping[str, Any], where: str) -> tuple[str, str]:
+    """The text and the reasoning of a response in the OpenAI Responses form, the pieces of all its items joined.
+
+    Raises:
+        LongtrekError: `output` is no list of items, or an item's content no list of pieces.
+    """
+    output = response.get("output")
+    if not isinstance(output, list) or not all(isinstance(item, dict) for item in output):
+        raise LongtrekError(f"{where}: `response.output` is {type(output).__name__}; expected a list of items")
+    text, thought = [], []
+    for item in output:
+        pieces = [*(item.get("content") or []), *(item.get("summary") or [])]
+        if not all(isinstance(piece, dict) for piece in pieces):
+            raise LongtrekError(f"{where}: an item's content is not a list of pieces; expected `content[].text`")
+        written = [str(piece["text"]) for piece in pieces if isinstance(piece.get("text"), str)]
+        if item.get("type") == "reasoning":
+            thought += written
+        elif item.get("type", "message") == "message":
+            text += written
+    return "".join(text), "".join(thought)
+
+
+def _finish_reason(response: Mapping[str, Any]) -> str | None:
+    """`length` where the response says that it was cut or used up its cap, `stop` where it is complete, else None."""
+    items = [item for item in response["output"] if item.get("type", "message") == "message"]
+    details, usage = response.get("incomplete_details") or {}, response.get("usage") or {}
+    cap, written = response.get("max_output_tokens"), usage.get("output_tokens")
+    used_up = isinstance(cap, int) and isinstance(written, int) and written >= cap
+    if details.get("reason") == "max_output_tokens" or used_up:
+        return "length"
+    states = {response.get("status"), *(item.get("status") for item in items)}
+    if details or "incomplete" in states:
+        return "length"
+    return "stop" if "completed" in states else None
+
+
+def _usage(usage: Any) -> dict[str, Any] | None:
+    if not isinstance(usage, dict):
+        return None
+    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens")
+    return {
+        "prompt_tokens": usage.get("input_tokens"),
+        "completion_tokens": usage.get("output_tokens"),
+        "cached_tokens": cached,
+    }
+
+
+def _failure(row: Mapping[str, Any]) -> str | None:
+    """Why a rollout holds no answer: the response's own error, or what the environment says of the request."""
+    response = row["response"]
+    if response.get("error") or response.get("status") in ("failed", "cancelled"):
+        return _message(response.get("error") or response["status"])
+    if row.get("failure_kind"):
+        return ": ".join(str(row[part]) for part in ("failure_kind", "failure_reason") if row.get(part))
+    return None

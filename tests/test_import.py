@@ -1,0 +1,354 @@
+"""Answers made elsewhere: taken whole or not at all, scored, and shown as what they are."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from conftest import Run
+from longtrek.analysis.scitrek_cells import beside
+from longtrek.analysis.scitrek_run import SciTrekRun
+from longtrek.answers.imported import import_answers, take_imported
+from longtrek.answers.imported_forms import read_foreign
+from longtrek.answers.model import Model
+from longtrek.answers.request import Request
+from longtrek.cli import LONGTREK
+from longtrek.errors import LongtrekError
+from longtrek.files import read_jsonl
+from longtrek.scitrek import released
+from released_rows import ROW
+
+FOREIGN = Model("theirs", "imported")
+
+
+def asked(count: int = 3, samples: int = 1) -> list[Request]:
+    """Requests of one tier."""
+    return [
+        Request(f"d{n}", [{"role": "user", "content": f"say {n}"}], 9, sample=sample, expected=str(n))
+        for n in range(count)
+        for sample in range(samples)
+    ]
+
+
+def written(path: Path, rows: list[Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+class Elsewhere:
+    """One tier of a model whose answers are imported, in a folder of its own."""
+
+    def __init__(self, folder: Path, requests: list[Request]) -> None:
+        self.folder = folder
+        self.requests = requests
+        self.store = folder / "store.jsonl"
+
+    def take(self, rows: list[Any], replacing: bool = False, name: str = "theirs.jsonl") -> str:
+        file = written(self.folder / name, rows)
+        tiers = {"4096": (self.requests, self.store)}
+        done = import_answers(FOREIGN, file, tiers, replacing=replacing, say=lambda _: None)
+        return done[0].line()
+
+    def answers(self) -> list[dict[str, Any]]:
+        take_imported(FOREIGN, self.requests, self.store, self.folder / "out.jsonl", "longtrek import answers FILE")
+        return list(read_jsonl(self.folder / "out.jsonl"))
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Elsewhere:
+    return Elsewhere(tmp_path, asked())
+
+
+# What is taken
+
+
+def test_plain_lines_are_taken_and_marked_as_foreign(elsewhere: Elsewhere) -> None:
+    said = elsewhere.take([{"id": "d1", "text": "one"}, {"id": "d0", "text": "zero", "finish_reason": "length"}])
+    assert "2 answers imported" in said and "1 missing" in said
+    first, second, third = elsewhere.answers()
+    assert [first["text"], second["text"], third["status"]] == ["zero", "one", "missing"]
+    assert first["finish_reason"] == "length"
+    assert first["provenance"]["foreign"] is True and first["provenance"]["engine"]["kind"] == "imported"
+    source = first["provenance"]["source"]
+    assert (source["file"], source["line"], source["form"]) == ("theirs.jsonl", 2, "lines")
+    assert len({first["key"], second["key"]}) == 2
+
+
+def test_several_lines_of_an_id_are_its_samples(tmp_path: Path) -> None:
+    elsewhere = Elsewhere(tmp_path, asked(2, samples=3))
+    elsewhere.take([{"id": "d0", "text": "a"}, {"id": "d0", "text": "b"}, {"id": "d1", "text": "c", "sample": 2}])
+    rows = elsewhere.answers()
+    assert [row["text"] for row in rows] == ["a", "b", "", "", "", "c"]
+    assert [row["status"] for row in rows].count("missing") == 3
+
+
+def test_a_failure_elsewhere_is_a_failure_here(elsewhere: Elsewhere) -> None:
+    elsewhere.take([{"id": "d0", "error": {"code": 500, "message": "broken"}}, {"id": "d1", "text": ""}])
+    failed, empty, _ = elsewhere.answers()
+    assert (failed["status"], failed["error"]["message"]) == ("failed", "500: broken")
+    assert (empty["status"], empty["text"]) == ("answered", "")
+
+
+def rollout(prompt: str | None, text: str, **fields: Any) -> dict[str, Any]:
+    """A rollout as NeMo Gym writes it: a document's fields, and a response with reasoning and two messages."""
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "hm"}], "content": None}
+    half = len(text) // 2
+    message = {"type": "message", "role": "assistant", "status": "completed"}
+    pieces = [[{"type": "output_text", "text": part, "annotations": []}] for part in (text[:half], text[half:])]
+    response = {
+        "object": "response",
+        "model": "their-model",
+        "status": None,
+        "incomplete_details": None,
+        "error": None,
+        "max_output_tokens": 9,
+        "output": [thought, *(message | {"content": piece} for piece in pieces)],
+        "usage": {"input_tokens": 7, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 3}},
+    }
+    asked_with = {"input": [{"role": "user", "content": prompt}], "max_output_tokens": 9}
+    own = {"type": "streaming_sum", "question": prompt, "expected_output": None, "reward": 0.5}
+    return {"responses_create_params": asked_with, **own, "response": response | fields}
+
+
+def test_a_rollout_finds_its_document_by_its_prompt(elsewhere: Elsewhere) -> None:
+    cut = rollout("say 0", "ze", incomplete_details={"reason": "max_output_tokens"})
+    elsewhere.take([rollout("say 2", "two"), cut])
+    zero, _, two = elsewhere.answers()
+    assert (two["text"], two["reasoning"], two["finish_reason"]) == ("two", "hm", "stop")
+    assert two["usage"] | {"counted_by": ""} == {
+        "prompt_tokens": 7,
+        "completion_tokens": 5,
+        "cached_tokens": 3,
+        "counted_by": "",
+    }
+    assert two["provenance"]["model"]["stated"] == "their-model"
+    assert zero["finish_reason"] == "length"
+
+
+def test_a_rollout_that_used_up_its_cap_was_cut(elsewhere: Elsewhere) -> None:
+    elsewhere.take([rollout("say 0", "zero", usage={"input_tokens": 7, "output_tokens": 9})])
+    assert elsewhere.answers()[0]["finish_reason"] == "length"
+
+
+def test_a_rollout_without_an_answer_is_a_failure(elsewhere: Elsewhere) -> None:
+    broken = rollout("say 0", "") | {"failure_kind": "timeout", "failure_reason": "300 s"}
+    elsewhere.take([broken, rollout("say 1", "", status="failed", error={"code": "x", "message": "y"})])
+    rows = elsewhere.answers()
+    assert [row["status"] for row in rows] == ["failed", "failed", "missing"]
+    assert [row["error"]["message"] for row in rows[:2]] == ["timeout: 300 s", "x: y"]
+
+
+def test_scitreks_answer_files_are_taken_by_the_question_that_they_hold(tmp_path: Path) -> None:
+    question = next(iter(released.questions([ROW])))
+    messages = [{"role": "user", "content": f"Tables. {ROW['question']}"}]
+    name = f"{question['id']}/tables/direct"
+    requests = [Request(name, messages, 9, sample, expected=ROW["answer"]) for sample in range(3)]
+    elsewhere = Elsewhere(tmp_path, requests)
+    elsewhere.take([ROW | {"generations": ["x", "y"], "reasonings": ["r1", "r2"]}])
+    rows = elsewhere.answers()
+    assert [(row["text"], row["reasoning"], row["status"]) for row in rows] == [
+        ("x", "r1", "answered"),
+        ("y", "r2", "answered"),
+        ("", None, "missing"),
+    ]
+    with pytest.raises(LongtrekError, match="its right answer is"):
+        elsewhere.take([ROW | {"id": question["id"], "generations": ["z"], "answer": "another"}])
+
+
+def test_a_row_of_scitreks_without_generations_leaves_its_question_missing(tmp_path: Path) -> None:
+    assert list(read_foreign(written(tmp_path / "a.jsonl", [ROW]))) == []
+    with pytest.raises(LongtrekError, match="holds no answers"):
+        Elsewhere(tmp_path, asked()).take([ROW])
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        ([{"id": "d0", "text": "a"}, {"id": "other", "text": "b"}], "line 2: other: is nothing that this run asks"),
+        ([{"id": "d0", "text": "a"}, {"id": "d0", "text": "b"}], "sample 1 is one too many: the run asks 1"),
+        ([{"id": "d0", "text": "a", "sample": 0}] * 2, "line 2: d0: sample 0 is given twice, first in line 1"),
+        ([{"id": "d0", "text": "a", "prompt": "say 9"}], "line 1: d0: its prompt is not the one"),
+        ([rollout("say 9", "nine")], "line 1: is nothing that this run asks"),
+        ([rollout(None, "nine")], "line 1: is nothing that this run asks"),
+        ([{"id": "d0"}], "line 1: not an answer; found an object with id"),
+        ([["d0", "a"]], "line 1: not an answer; found a list"),
+        ([{"id": "d0", "text": 5}], "`text` is 5"),
+        ([{"id": "d0", "text": "a", "sample": "x"}], "`sample` is 'x'"),
+        ([ROW | {"generations": "x"}], "expected a list of texts"),
+        ([ROW | {"generations": ["x", "y"], "reasonings": ["r"]}], "2 `generations`, but `reasonings`"),
+        ([rollout("say 0", "a", output="a")], "`response.output` is str"),
+        ([], "holds no answers"),
+    ],
+)
+def test_a_file_with_a_fault_is_refused_whole(elsewhere: Elsewhere, rows: list[Any], told: str) -> None:
+    with pytest.raises(LongtrekError) as error:
+        elsewhere.take(rows)
+    assert told in str(error.value)
+    assert not elsewhere.store.exists()
+
+
+def test_all_faults_are_counted_and_the_first_are_listed(elsewhere: Elsewhere) -> None:
+    with pytest.raises(LongtrekError, match=r"20 answers\n  line 1: x0: .*(?s:.*)… and 12 more"):
+        elsewhere.take([{"id": f"x{n}", "text": ""} for n in range(20)])
+
+
+def test_an_id_of_two_tiers_must_be_told_apart(tmp_path: Path) -> None:
+    tiers = {name: (asked(), tmp_path / f"{name}.jsonl") for name in ("tables-64K", "full_text-64K")}
+    file = written(tmp_path / "a.jsonl", [{"id": "d0", "text": "a"}])
+    with pytest.raises(LongtrekError, match="is asked in full_text-64K and tables-64K; say which with --tier"):
+        import_answers(FOREIGN, file, tiers, replacing=False, say=lambda _: None)
+
+
+def test_a_model_that_is_asked_here_takes_no_foreign_answers(tmp_path: Path) -> None:
+    file = written(tmp_path / "a.jsonl", [{"id": "d0", "text": "a"}])
+    with pytest.raises(LongtrekError, match="its entry says engine: vllm"):
+        tiers = {"4096": (asked(), tmp_path / "s.jsonl")}
+        import_answers(Model("ours", "vllm"), file, tiers, replacing=False, say=lambda _: None)
+
+
+# Again
+
+
+def test_the_same_answers_again_change_nothing(elsewhere: Elsewhere) -> None:
+    rows = [{"id": "d0", "text": "zero"}, {"id": "d1", "text": "one"}]
+    elsewhere.take(rows)
+    before, out = elsewhere.store.read_bytes(), elsewhere.answers()
+    assert "0 answers imported, 0 put in another's place, 2 there already" in elsewhere.take(rows)
+    elsewhere.take(rows[::-1], name="another-name.jsonl")
+    assert (elsewhere.store.read_bytes(), elsewhere.answers()) == (before, out)
+
+
+def test_a_grown_file_adds_what_is_new(elsewhere: Elsewhere) -> None:
+    elsewhere.take([{"id": "d0", "text": "zero"}])
+    assert "1 answers imported" in elsewhere.take([{"id": "d0", "text": "zero"}, {"id": "d2", "text": "two"}])
+    assert [row["text"] for row in elsewhere.answers()] == ["zero", "", "two"]
+
+
+def test_another_answer_takes_a_standing_ones_place_only_when_told(elsewhere: Elsewhere) -> None:
+    old, new = [{"id": "d0", "text": "zero"}], [{"id": "d0", "text": "nought"}, {"id": "d1", "text": "one"}]
+    elsewhere.take(old, name="old.jsonl")
+    before = elsewhere.store.read_bytes()
+    with pytest.raises(LongtrekError, match=r"--replace(?s:.*)line 1: d0 \(sample 0\) has an answer from old.jsonl"):
+        elsewhere.take(new, name="new.jsonl")
+    assert elsewhere.store.read_bytes() == before
+    assert "1 answers imported, 1 put in" in elsewhere.take(new, replacing=True, name="new.jsonl")
+    assert [row["text"] for row in elsewhere.answers()] == ["nought", "one", ""]
+    assert "1 put in" in elsewhere.take(old, replacing=True, name="old.jsonl")
+    assert [row["text"] for row in elsewhere.answers()] == ["zero", "one", ""]
+    assert elsewhere.store.read_bytes().startswith(before)
+
+
+def test_an_import_that_was_cut_short_goes_on(elsewhere: Elsewhere) -> None:
+    rows = [{"id": f"d{n}", "text": str(n)} for n in range(3)]
+    elsewhere.take(rows)
+    whole = elsewhere.store.read_bytes()
+    elsewhere.store.write_bytes(whole[: len(whole) * 2 // 3])  # killed within the second or third line
+    assert "there already" in elsewhere.take(rows)
+    assert elsewhere.store.read_bytes() == whole
+
+
+def test_answers_to_prompts_that_have_changed_are_not_scored(elsewhere: Elsewhere) -> None:
+    elsewhere.take([{"id": "d0", "text": "zero"}])
+    elsewhere.requests = [Request("d0", [{"role": "user", "content": "say nought"}], 9)]
+    with pytest.raises(LongtrekError, match=r"imported for other prompts than this run asks(?s:.*)d0"):
+        elsewhere.answers()
+    elsewhere.take([{"id": "d0", "text": "zero"}], replacing=True)
+    assert elsewhere.answers()[0]["text"] == "zero"
+
+
+def test_a_model_without_imported_answers_is_an_error_that_says_what_to_do(elsewhere: Elsewhere) -> None:
+    with pytest.raises(LongtrekError, match=r"no answers to these 3 requests were .*longtrek import answers FILE"):
+        elsewhere.answers()
+
+
+# Whole runs
+
+
+@pytest.fixture
+def foreign_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """A run with the reference solver and a model of imported answers; gives `longtrek` in its folder."""
+    run.add_model("theirs", engine="imported", label="Theirs")
+    monkeypatch.chdir(run.folder)
+    config = str(run.config_file)
+    return lambda *words: CliRunner().invoke(LONGTREK, [*words, "--config", config])
+
+
+def test_imported_answers_go_through_the_workflow_and_are_shown_as_imported(
+    run: Run, foreign_run: Callable[..., Result]
+) -> None:
+    foreign_run("documents")
+    refused = run.snakemake("results/answers/theirs/transduction/4096.jsonl", fails=True)
+    assert "longtrek import answers theirs transduction FILE" in refused
+    asked_of = {row["id"] for row in read_jsonl(_made(run, "solver-a"))}
+    documents = [row for row in read_jsonl(run.folder / "results/documents/4096.jsonl.zst") if row["id"] in asked_of]
+    file = written(
+        run.folder / "theirs.jsonl",
+        [{"id": row["id"], "text": row["expected"].partition("\n")[0]} for row in documents[:-1]],
+    )
+    imported = foreign_run("import", "answers", "theirs", "transduction", str(file))
+    assert imported.exit_code == 0 and "11 of 12 requests have one, 1 missing" in imported.output
+    table = "results/tables/transduction_table_2.md"
+    run.snakemake(table, "results/figures/transduction_figure_2.csv")
+    assert "Theirs (imported)" in (run.folder / table).read_text()
+    assert "Imported: answers made elsewhere" in (run.folder / table).read_text()
+    figure = (run.folder / "results/figures/transduction_figure_2.csv").read_text().splitlines()
+    assert {line.split(",")[4] for line in figure if ",theirs," in line} == {"true"}
+    scored = pq.read_table(run.folder / "results/scores/theirs/transduction_documents.parquet").to_pylist()
+    statuses = [row["status"] for row in scored]
+    assert (len(statuses), statuses.count("missing")) == (12, 1)
+    assert "answer" not in "".join(run.planned())
+    # another import is noticed, and nothing else is made again
+    changed = written(run.folder / "new.jsonl", [{"id": documents[0]["id"], "text": documents[0]["expected"]}])
+    foreign_run("import", "answers", "theirs", "transduction", str(changed), "--replace")
+    planned = run.planned()
+    assert planned["answers"] == ["theirs transduction 4096"] and planned["scores"] == ["transduction theirs"]
+
+
+def _made(run: Run, model: str) -> Path:
+    run.snakemake(f"results/answers/{model}/transduction/4096.jsonl")
+    return run.folder / f"results/answers/{model}/transduction/4096.jsonl"
+
+
+def test_no_tier_of_another_run_is_taken(foreign_run: Callable[..., Result], tmp_path: Path) -> None:
+    file = str(written(tmp_path / "a.jsonl", [{"id": "d0", "text": "a"}]))
+    for words, told in [
+        (["--tier", "8192"], "theirs is not asked 8192 of transduction; tiers: 4096"),
+        ([], "make it with `longtrek documents"),
+    ]:
+        done = foreign_run("import", "answers", "theirs", "transduction", file, *words)
+        assert isinstance(done.exception, LongtrekError) and told in str(done.exception)
+
+
+def test_a_papers_model_with_imported_answers_stands_in_its_row_as_imported() -> None:
+    row = {"model": "m", "prompt": "direct", "context": "tables", "level": "64K", "null_gold": False}
+    run = SciTrekRun("quick", "paper", scitrek=(row,), entries={"m": {"engine": "imported"}})
+    assert run.series[0].label == "m (imported)"
+    rows = beside(run, [], ["x"], lambda _: ["1"], lambda _: ["2"])
+    assert [line[1] for line in rows] == ["imported", "asked/answered/failed/cut"]
+
+
+# The authors' rollouts by hand
+
+
+def test_rollouts_are_scored_as_documents_and_answers_in_one(tmp_path: Path) -> None:
+    sums = [{"expr": "5+6", "answer": 11}, {"expr": "7-9", "answer": -2}]
+    own = {"type": "streaming_sum", "expressions": sums, "target_tokens": 2048, "max_operands": 2}
+    rows = [
+        rollout("p", "[1]5+6=11\n[2]7-9=2") | own,
+        rollout("q", "[1]5+6=11\n[2]7-9=-2") | own,
+        rollout("r", "") | own | {"failure_kind": "timeout"},
+    ]
+    file = str(written(tmp_path / "rollouts.jsonl", rows))
+    done = CliRunner().invoke(LONGTREK, ["score", "transduction", file, file])
+    lines = [json.loads(line) for line in done.output.splitlines()]
+    assert [line["id"] for line in lines] == ["0", "1", "2"]
+    assert [line["paper"] and line["paper"]["accuracy"] for line in lines] == [0.5, 1.0, None]
+    assert [line["status"] for line in lines] == ["scored", "scored", "failed"]
+    assert lines[0]["finish_reason"] == "stop"
