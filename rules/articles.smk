@@ -5,16 +5,17 @@ BESIDE_CORPUS = set(CONFIG.scitrek.corpus.parent.glob(f"{CONFIG.scitrek.corpus.s
 
 
 rule fetch_articles:
-    """A snapshot with a hash for every file; one that is there already is checked and nothing is fetched."""
     input:
         corpus=CORPUS,
         beside_corpus=sorted(BESIDE_CORPUS),
     output:
         results("articles", "snapshot", "snapshot.json"),
-    container:
-        image("kit")
     log:
         results("logs", "fetch_articles.log"),
+    """A snapshot with a hash for every file; one that is there already is checked and nothing is fetched."""
+    localrule: True  # a cluster's nodes may have no way to the network
+    container:
+        image("kit")
     params:
         subset=CONFIG.scitrek.subset,
         folder=subpath(output[0], parent=True),
@@ -32,12 +33,12 @@ rule convert_articles:
         snapshot=rules.fetch_articles.output[0],
     output:
         results("articles", "converted", "conversion.jsonl"),
-    container:
-        image("converter")
     log:
         results("logs", "convert_articles.log"),
     benchmark:
         results("benchmarks", "convert_articles.tsv")
+    container:
+        image("converter")
     threads: ALL_CORES
     params:
         snapshot=subpath(input.snapshot, parent=True),
@@ -62,10 +63,10 @@ rule tabulate_articles:
         disagreements=results("articles", "disagreements.jsonl"),
         corrections=results("articles", "corrections.jsonl"),
         dropped=results("articles", "dropped.jsonl"),
-    container:
-        image("kit")
     log:
         results("logs", "tabulate_articles.log"),
+    container:
+        image("kit")
     params:
         snapshot=subpath(input.snapshot, parent=True),
         converted=subpath(input.conversion, parent=True),

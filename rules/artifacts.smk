@@ -15,10 +15,10 @@ rule draw_figure:
         shipped=lambda wildcards: shipped(wildcards.figure),
     output:
         multiext(results("figures", "{figure}"), *FIGURE_SUFFIXES),
-    container:
-        image("kit")
     log:
         results("logs", "draw_figure", "{figure}.log"),
+    container:
+        image("kit")
     params:
         config=config_file,
         shown=SHOWN,
@@ -36,10 +36,10 @@ rule make_table:
         shipped=lambda wildcards: shipped(wildcards.table),
     output:
         multiext(results("tables", "{table}"), *TABLE_SUFFIXES),
-    container:
-        image("kit")
     log:
         results("logs", "make_table", "{table}.log"),
+    container:
+        image("kit")
     params:
         config=config_file,
         shown=SHOWN,

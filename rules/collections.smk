@@ -8,10 +8,10 @@ rule grow_collections:
         citations=rules.tabulate_articles.output.citations,
     output:
         results("collections", "collections.parquet"),
-    container:
-        image("kit")
     log:
         results("logs", "grow_collections.log"),
+    container:
+        image("kit")
     params:
         growth=growth(),
         source=source_digest("scitrek/collections.py"),

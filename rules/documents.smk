@@ -13,12 +13,12 @@ rule generate_documents:
             horizon=CONFIG.transduction.horizons,
         ),
         summary=results("documents", "summary.csv"),
-    container:
-        image("kit")
     log:
         results("logs", "generate_documents.log"),
     benchmark:
         results("benchmarks", "generate_documents.tsv")
+    container:
+        image("kit")
     threads: ALL_CORES
     params:
         config=config_file,

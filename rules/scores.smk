@@ -12,12 +12,12 @@ rule score_transduction:
     output:
         records=results("scores", "{model}", "transduction.parquet"),
         documents=results("scores", "{model}", "transduction_documents.parquet"),
-    container:
-        image("kit")
     log:
         results("logs", "score_transduction", "{model}.log"),
     benchmark:
         results("benchmarks", "score_transduction", "{model}.tsv")
+    container:
+        image("kit")
     params:
         config=config_file,
         source=source_digest("transduction"),
@@ -40,10 +40,10 @@ if CONFIG.scitrek:
             ),
         output:
             results("scores", "{model}", "scitrek.parquet"),
-        container:
-            image("kit")
         log:
             results("logs", "score_scitrek", "{model}.log"),
+        container:
+            image("kit")
         params:
             config=config_file,
             source=source_digest("scitrek"),
