@@ -11,7 +11,7 @@ export PATH := $(abspath $(KIT)/bin):$(PATH)
 export PYTHONHASHSEED := 0
 MAKEFLAGS += --jobs=2 # two environments at a time
 
-.PHONY: help reproduce test check bench locks clean
+.PHONY: help reproduce test check bench images locks clean
 .DEFAULT_GOAL := help
 
 help: ## What can be made
@@ -32,9 +32,14 @@ check: $(KIT)/ready ## Lint, format and types
 	ruff format --check .
 	mypy
 	snakefmt --check Snakefile rules
+	snakemake --lint --configfile config/quick.yaml
+	hadolint Dockerfile
 
 bench: $(KIT)/ready ## Measure generation, scoring and queries on this machine
 	for file in benchmarks/*.py; do python $$file || exit 1; done
+
+images: $(KIT)/ready ## Build the container images (IMAGES=--help shows the choices, such as IMAGES="engine --cpu")
+	longtrek images $(if $(BUILDER),--builder "$(BUILDER)") $(addprefix --find-links ,$(firstword $(wildcard $(FIND_LINKS)))) $(IMAGES)
 
 # PyTorch's CPU build is not in the registry: uv must be told of the folder or page where pip is configured to find it.
 FIND_LINKS ?= $(shell $(PYTHON) -m pip config get global.find-links)
@@ -45,6 +50,7 @@ locks: ## Compile the locks again from what they name (needs the registry and th
 	$(PYTHON) -m venv .venv/lock && .venv/lock/bin/python $(PIP) uv
 	$(LOCK) --extra kit pyproject.toml -o requirements.lock
 	$(LOCK) $(CPU) requirements-engine.in -o requirements-engine.lock
+	$(LOCK) requirements-engine-cuda.in -o requirements-engine-cuda.lock
 	$(LOCK) $(CPU) requirements-converter.in -o requirements-converter.lock
 	$(LOCK) requirements-converter-cuda.in -o requirements-converter-cuda.lock
 	for lock in requirements-engine.lock requirements-converter.lock; do \

@@ -54,8 +54,24 @@ SCORES = Verbs(
     help="Score a model's answers of a run into Parquet.",
 )
 
+IMPORT = Verbs(
+    {"answers": "longtrek.answers.imported_commands:import_answers"},
+    name="import",
+    help="Bring what was made elsewhere into a run.",
+)
+
+ANNOTATION = Verbs(
+    {
+        "export": "longtrek.scitrek.annotation.commands:export",
+        "import": "longtrek.scitrek.annotation.commands:import_",
+    },
+    name="annotation",
+    help="Put SciTrek's questions to people, and read their answers back for Table 6.",
+)
+
 LONGTREK = Verbs(
     {
+        "plan": "longtrek.plan.commands:plan",
         "document": "longtrek.transduction.commands:document",
         "documents": "longtrek.transduction.commands:documents",
         "articles": "longtrek.corpus.commands:articles",
@@ -66,12 +82,18 @@ LONGTREK = Verbs(
         "query": "longtrek.scitrek.sql.commands:query",
         "weights": "longtrek.answers.commands:weights",
         "answers": "longtrek.answers.commands:answers",
+        "merge": "longtrek.answers.commands:merge",
+        "import": IMPORT,
+        "selftest": "longtrek.answers.selftest_commands:selftest",
         "baseline": "longtrek.scitrek.commands:baseline",
         "score": SCORE,
         "scores": SCORES,
+        "annotation": ANNOTATION,
         "figure": "longtrek.analysis.commands:figure",
         "table": "longtrek.analysis.commands:table",
         "show": "longtrek.analysis.commands:show",
+        "report": "longtrek.report.commands:report",
+        "images": "longtrek.images.commands:images",
     },
     name="longtrek",
     help="Rebuild Long-Transduction and SciTrek from frozen seeds, stage by stage.",

@@ -61,7 +61,7 @@ def job_provenance(model: Model, fixed: dict[str, Any]) -> dict[str, Any]:
     engine = {
         **fixed["engine"],
         "name": engines.DISTRIBUTION.get(model.engine, model.engine),
-        "image": os.environ.get(engines.ENGINE_IMAGE),
+        "image": os.environ.get(engines.ENGINE_IMAGE) if model.engine in engines.DISTRIBUTION else None,
         "prefix_caching": model.prefix_caching,
         "tensor_parallel": model.tensor_parallel,
         "window": model.window,

@@ -104,10 +104,12 @@ def _name(image: str | None) -> str:
 
 def mounts(paths: Iterable[Path], seen: Path) -> list[str]:
     """The folders to bind so that all paths are seen, each once; never the whole root, nor what lies in `seen`."""
+    folders = set()
+    for path in paths:
+        there = next(one for one in (path.resolve(), *path.resolve().parents) if one.exists())
+        folders.add(there if there.is_dir() else there.parent)
     found: list[Path] = []
-    for path in sorted({path.resolve() for path in paths}):
-        there = next(one for one in (path, *path.parents) if one.exists())
-        folder = there if there.is_dir() else there.parent
-        if folder != Path(folder.anchor) and not any(one in (folder, *folder.parents) for one in (seen, *found)):
+    for folder in sorted(folders - {Path("/")}):
+        if not any(one in (folder, *folder.parents) for one in (seen.resolve(), *found)):
             found.append(folder)
     return [str(folder) for folder in found]
