@@ -7,6 +7,7 @@ rule generate_documents:
         grid=Path(run_config.__file__).parent / "transduction" / "grid.yaml",
         prompts=sorted(CONFIG.transduction.prompts.glob("*.txt")),
         frozen=CONFIG.transduction.frozen or [],
+        released=CONFIG.transduction.released or [],
     output:
         documents=expand(
             results("documents", "{horizon}.jsonl.zst"),

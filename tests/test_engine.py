@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -144,13 +145,31 @@ def test_an_engine_that_dies_is_started_once_more_and_no_answer_is_lost(tmp_path
     assert len(rows) == 8 and all(arrived.count(name) == 1 for name in kept)
 
 
-class DiesOnce(LocalServer):
-    """The local engine, killed from without once three answers are stored."""
+def test_after_an_engine_was_killed_in_mid_stream_the_next_run_asks_only_what_is_missing(
+    tmp_path: Path, where: dict[str, Any]
+) -> None:
+    requests = [request_of(f"n{n}", "tokens=5 delay=0.08") for n in range(12)]
+    with pytest.raises(LongtrekError, match=r"the engine ended 2 times(?s:.*)the same command asks for the rest"):
+        ask(HOSTED, requests, engine=DiesOnce(tmp_path, 3, 6), **where)
+    rows = [json.loads(line) for line in (tmp_path / "store.jsonl").read_text().splitlines()]
+    kept = {row["id"] for row in rows if row["status"] == "answered"}
+    cut = {row["id"] for row in rows if row["status"] == "failed"}
+    assert 6 <= len(kept) < 12 and cut
+    before = asked(tmp_path)
+    summary = ask(HOSTED, requests, engine=local_server(tmp_path), **where)
+    again = {one.split("\n")[1] for one in asked(tmp_path)[len(before) :]}
+    assert again == {request.id for request in requests} - kept and cut <= again
+    assert (summary.asked, summary.answered) == (12 - len(kept), 12)
 
-    def __init__(self, folder: Path) -> None:
+
+class DiesOnce(LocalServer):
+    """The local engine, killed from without once so many answers are stored (the first time, and if told again)."""
+
+    def __init__(self, folder: Path, *deaths: int) -> None:
         bare = [sys.executable, str(LOCAL_ENGINE), "--log", str(folder / "asked.jsonl"), "--child", "plain"]
         super().__init__(lambda port: [*bare, "--port", str(port)], {}, folder / "engine.log", "local", 20)
         self._folder = folder
+        self._deaths = list(deaths or (3,))
         self.starts = 0
         self.answered_before = 0
 
@@ -161,7 +180,8 @@ class DiesOnce(LocalServer):
     def alive(self) -> bool:
         store = self._folder / "store.jsonl"
         stored = store.read_bytes().count(b"\n") if store.exists() else 0
-        if self.starts == 1 and stored >= 3 and not self.answered_before:
+        if self._deaths and stored >= self._deaths[0]:
+            self._deaths.pop(0)
             os.kill(int((self._folder / "asked.pids").read_text().split()[0]), signal.SIGKILL)
             time.sleep(0.5)
             self.answered_before = store.read_bytes().count(b"\n")
@@ -211,12 +231,14 @@ def small_weights(small_model: Model, tmp_path_factory: pytest.TempPathFactory) 
 
 
 class Until:
-    """A completion rule that is content with so many characters."""
+    """A completion rule that is content with so many characters, and tells of every piece."""
 
-    def __init__(self, characters: int) -> None:
+    def __init__(self, characters: int, tell: Callable[[], None]) -> None:
         self._left = characters
+        self._tell = tell
 
     def feed(self, delta: str) -> bool:
+        self._tell()
         self._left -= len(delta)
         return self._left <= 0
 
@@ -229,12 +251,12 @@ def test_a_real_engine_answers_ends_early_and_starts_again(
     where: dict[str, Any] = {"store": tmp_path / "store.jsonl", "out": tmp_path / "out.jsonl"}
     said: list[str] = []
     story = [{"role": "user", "content": "Tell me a long story about a dragon, a village and a river."}]
+    server = KilledOnce(small_model, small_weights, tmp_path)
     requests = [
         Request("whole", story, 40, expected="1\n2\n3"),
-        Request("early", story, 400, completion=lambda: Until(60)),
+        Request("early", story, 400, completion=lambda: Until(60, server.kill_once)),
         Request("long", [{"role": "user", "content": "word " * 5000}], 50),
     ]
-    server = KilledOnce(small_model, small_weights, tmp_path)
     summary = ask(small_model, requests, engine=server, weights=small_weights, say=said.append, **where)
     assert (summary.answered, summary.not_asked, server.starts) == (2, 1, 2)
     rows = {row["id"]: row for row in map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())}
@@ -251,7 +273,7 @@ def test_a_real_engine_answers_ends_early_and_starts_again(
 
 
 class KilledOnce:
-    """The real engine, whose server is killed right after its first start."""
+    """The real engine, whose server is killed in mid-stream the first time."""
 
     ours = True
 
@@ -259,6 +281,7 @@ class KilledOnce:
         self._engine = engine_for(model, weights, folder / "engine.log")
         self.starts = 0
         self.pids: list[int] = []
+        self._server = 0
 
     def start(self) -> Any:
         door = self._engine.start()
@@ -266,9 +289,13 @@ class KilledOnce:
         supervisor = self._engine._process.pid  # type: ignore[attr-defined]
         below = descendants(supervisor)
         self.pids += [supervisor, *below]
-        if self.starts == 1:
-            os.kill(below[0], signal.SIGKILL)
+        self._server = below[0]
         return door
+
+    def kill_once(self) -> None:
+        """Kill the server at the first piece of an answer that it streams."""
+        if self.starts == 1 and running(self._server):
+            os.kill(self._server, signal.SIGKILL)
 
     def alive(self) -> bool:
         return self._engine.alive()

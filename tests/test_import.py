@@ -1,5 +1,6 @@
 """Answers made elsewhere: taken whole or not at all, scored, and shown as what they are."""
 
+import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -284,7 +285,7 @@ def test_imported_answers_go_through_the_workflow_and_are_shown_as_imported(
     run: Run, foreign_run: Callable[..., Result]
 ) -> None:
     foreign_run("documents")
-    refused = run.snakemake("results/answers/theirs/transduction/4096.jsonl", fails=True)
+    refused = run.snakemake("--rerun-incomplete", "results/answers/theirs/transduction/4096.jsonl", fails=True)
     assert "longtrek import answers theirs transduction FILE" in refused
     asked_of = {row["id"] for row in read_jsonl(_made(run, "solver-a"))}
     documents = [row for row in read_jsonl(run.folder / "results/documents/4096.jsonl.zst") if row["id"] in asked_of]
@@ -295,11 +296,15 @@ def test_imported_answers_go_through_the_workflow_and_are_shown_as_imported(
     imported = foreign_run("import", "answers", "theirs", "transduction", str(file))
     assert imported.exit_code == 0 and "11 of 12 requests have one, 1 missing" in imported.output
     table = "results/tables/transduction_table_2.md"
-    run.snakemake(table, "results/figures/transduction_figure_2.csv")
+    run.snakemake("--rerun-incomplete", table, "results/figures/transduction_figure_2.csv")
     assert "Theirs (imported)" in (run.folder / table).read_text()
     assert "Imported: answers made elsewhere" in (run.folder / table).read_text()
-    figure = (run.folder / "results/figures/transduction_figure_2.csv").read_text().splitlines()
-    assert {line.split(",")[4] for line in figure if ",theirs," in line} == {"true"}
+    with (run.folder / "results/figures/transduction_figure_2.csv").open() as figure:
+        points = list(csv.DictReader(figure))
+    assert {(point["model"], point["imported"]) for point in points if point["model"] in ("theirs", "solver-a")} == {
+        ("theirs", "true"),
+        ("solver-a", "false"),
+    }
     scored = pq.read_table(run.folder / "results/scores/theirs/transduction_documents.parquet").to_pylist()
     statuses = [row["status"] for row in scored]
     assert (len(statuses), statuses.count("missing")) == (12, 1)
@@ -312,7 +317,7 @@ def test_imported_answers_go_through_the_workflow_and_are_shown_as_imported(
 
 
 def _made(run: Run, model: str) -> Path:
-    run.snakemake(f"results/answers/{model}/transduction/4096.jsonl")
+    run.snakemake("--rerun-incomplete", f"results/answers/{model}/transduction/4096.jsonl")
     return run.folder / f"results/answers/{model}/transduction/4096.jsonl"
 
 
@@ -352,3 +357,53 @@ def test_rollouts_are_scored_as_documents_and_answers_in_one(tmp_path: Path) -> 
     assert [line["paper"] and line["paper"]["accuracy"] for line in lines] == [0.5, 1.0, None]
     assert [line["status"] for line in lines] == ["scored", "scored", "failed"]
     assert lines[0]["finish_reason"] == "stop"
+
+
+def prepared(kind: str, sums: list[tuple[str, int]]) -> dict[str, Any]:
+    """One of the authors' prepared rows of two operands and 2,048 tokens, with a prompt of its own."""
+    body = "\n".join(f"[{place}]{expression}" for place, (expression, _) in enumerate(sums, 1))
+    return {
+        "type": kind,
+        "question": f"Solve these.\n{body}",
+        "expressions": [{"expr": expression, "answer": answer} for expression, answer in sums],
+        "max_operands": 2,
+        "target_tokens": 2048,
+        "responses_create_params": {"max_output_tokens": 3072},
+    }
+
+
+def test_a_run_of_the_authors_own_documents_takes_their_rollouts(run: Run, foreign_run: Callable[..., Result]) -> None:
+    rows = [prepared("streaming_sum", [("5+6", 11), ("7-9", -2)]), prepared("shuffled_streaming_sum", [("1+1", 2)])]
+    written(run.folder / "prepared.jsonl", rows)
+    run.config["transduction"]["released"] = "prepared.jsonl"
+    config = str(run.config_file)
+    rollouts = [rollout("", "[1]5+6=11\n[2]7-9=2") | rows[0], rollout("", "[1]1+1=2\n") | rows[1]]
+    file = str(written(run.folder / "rollouts.jsonl", rollouts))
+    for words in (["documents"], ["import", "answers", "theirs", "transduction", file]):
+        done = CliRunner().invoke(LONGTREK, [*words, "--config", config])
+        assert done.exit_code == 0, (done.output, done.exception)
+    assert "2 of 2 requests have one" in done.output
+    run.snakemake("--rerun-incomplete", "results/scores/theirs/transduction.parquet")
+    scored = pq.read_table(run.folder / "results/scores/theirs/transduction_documents.parquet").to_pylist()
+    assert [(row["document"], row["paper_accuracy"]) for row in scored] == [
+        ("arithmetic-ordered-2-4096-0", 0.5),
+        ("arithmetic-shuffled-2-4096-0", 1.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"max_operands": 3}, "row 0 (from 0): difficulty of arithmetic ordered: found 3"),
+        ({"target_tokens": 4096}, "holds no documents of 4096 tokens"),
+    ],
+)
+def test_authors_documents_that_the_grid_does_not_hold_are_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], told: str
+) -> None:
+    monkeypatch.chdir(run.folder)
+    written(run.folder / "prepared.jsonl", [prepared("streaming_sum", [("5+6", 11)]) | change])
+    run.config["transduction"]["released"] = "prepared.jsonl"
+    done = CliRunner().invoke(LONGTREK, ["documents", "--config", str(run.config_file)])
+    assert isinstance(done.exception, LongtrekError) and told in str(done.exception)
+    assert not list((run.folder / "results").glob("documents/*"))

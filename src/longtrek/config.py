@@ -31,6 +31,7 @@ class Transduction:
     ask: Ask
     early_stop: bool
     models: tuple[str, ...]
+    released: Path | None = None
 
     def horizons_of(self, model: Model) -> tuple[int, ...]:
         """The tiers that a model is asked: what the run asks, up to what the model can run."""
@@ -204,6 +205,7 @@ def _transduction(content: Mapping[str, Any], here: Path) -> Transduction:
         ),
         early_stop=content["early_stop"],
         models=tuple(content["models"]),
+        released=here / content["released"] if content.get("released") else None,
     )
 
 
@@ -254,7 +256,8 @@ def _absent(config: Config) -> list[str]:
         "published": config.published,
         "transduction.prompts": config.transduction.prompts,
     }
-    files = {"transduction.frozen": config.transduction.frozen}
+    asked = config.transduction
+    files = {"transduction.frozen": asked.frozen, "transduction.released": asked.released}
     if config.scitrek is not None:
         folders["scitrek.prompts"] = config.scitrek.prompts
         files |= {"scitrek.corpus": config.scitrek.corpus, "scitrek.released": config.scitrek.released}
@@ -288,4 +291,6 @@ def _never_generated(transduction: Transduction) -> list[str]:
         faults.append(
             f"transduction.ask.samples: {samples} are not generated; allowed: 0 to {transduction.samples - 1}"
         )
+    if transduction.released and transduction.frozen:
+        faults.append("transduction.released: these documents are not generated from a seed; expected frozen null")
     return faults

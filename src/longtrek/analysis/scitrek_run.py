@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from longtrek.analysis.run import IMPORTED, label_of
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
@@ -38,6 +39,11 @@ class Series:
     label: str
     check: bool
     rows: tuple[Row, ...]
+
+    @property
+    def source(self) -> str:
+        """Where the answers come from, as tables say it beside the published ones."""
+        return "imported" if IMPORTED in self.label else "reproduced"
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ class SciTrekRun:
 
     def label(self, model: str) -> str:
         """What a model is called in figures and tables."""
-        return str(self.entries.get(model, {}).get("label", model))
+        return label_of(model, self.entries.get(model, {}))
 
     def is_check(self, model: str) -> bool:
         """Whether a name is the reference solver's, which is never shown as a model."""

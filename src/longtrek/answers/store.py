@@ -41,6 +41,10 @@ class Store:
         """The row that stands for a key: its answer, or else the last thing recorded."""
         return self._rows.get(key)
 
+    def rows(self) -> list[Row]:
+        """The standing row of every key, in the order in which the keys came."""
+        return list(self._rows.values())
+
     def settled(self, key: str, retry_failed: bool = False) -> bool:
         """Whether a key need not be asked: it is answered, or a lasting refusal that nobody wants retried."""
         row = self._rows.get(key)

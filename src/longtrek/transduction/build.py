@@ -146,11 +146,12 @@ def build(
             horizon = specs[0].horizon
             lines = (line for group in results for line in group)
             with atomic(out / f"{horizon}.jsonl.zst") as stream:
-                tier = _write(stream, lines, specs[0], check)
+                tier = write_tier(stream, lines, specs[0], check)
             yield tier
 
 
-def _write(stream: BinaryIO, lines: Iterator[Line], spec: DocumentSpec, check: Callable[[Built], str]) -> Tier:
+def write_tier(stream: BinaryIO, lines: Iterator[Line], spec: DocumentSpec, check: Callable[[Built], str]) -> Tier:
+    """Write a tier's lines, zstd-compressed, and say what they come to; `spec` is any of the tier's documents'."""
     whole, digests = hashlib.sha256(), dict[str, str]()
     prompt_tokens, longest, output_tokens = list[int](), 0, 0
     with zstandard.ZstdCompressor(level=3).stream_writer(stream, closefd=False) as sink:

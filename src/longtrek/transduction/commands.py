@@ -81,15 +81,21 @@ def documents(
 
     The budget is set on the longest of the three formats of the same records, so that prompts without identifiers
     are shorter; fill is the longest format's mean by the input budget.
+
+    Where the config names the authors' prepared documents (transduction.released), those are written instead.
     """
     from longtrek import config, files
+    from longtrek.errors import LongtrekError
     from longtrek.transduction import frozen
     from longtrek.transduction.build import build, summary
     from longtrek.transduction.grid import grid
     from longtrek.transduction.prompts import read_prompts
+    from longtrek.transduction.released import write_released
 
     run = config.load(config_file)
     plan = run.transduction
+    if plan.released and (prompts or freeze or seed is not None or samples):
+        raise LongtrekError(f"{config_file}: transduction.released names the authors' documents; none are generated")
     root = plan.seed if seed is None else seed
     texts = read_prompts(prompts or plan.prompts)
     folder = out or run.results / "documents"
@@ -101,7 +107,10 @@ def documents(
         f"{'longest mean':>13} {'output mean':>12} {'fill':>7}"
     )
     built = []
-    for tier in build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check):
+    made = build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check)
+    if plan.released:
+        made = write_released(plan.released, folder, tuple(dict.fromkeys(horizons)) or plan.horizons)
+    for tier in made:
         built.append(tier)
         click.echo(
             f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
