@@ -59,10 +59,11 @@ def folders(config: Config, models: Mapping[str, Model]) -> list[Path]:
     """The folders and files that a run reads or writes wherever it stands: the kit's, the config's, the weights'."""
     asked, scitrek = config.transduction, config.scitrek
     places = [ROOT, config.path.parent, config.results, config.models, config.published]
-    places += [place for place in (asked.prompts, asked.frozen, asked.released) if place is not None]
-    places += [scitrek.corpus.parent, scitrek.prompts, scitrek.released] if scitrek else []
+    chosen = [asked.prompts, asked.frozen, asked.released]
+    chosen += [scitrek.corpus.parent, scitrek.prompts, scitrek.released] if scitrek else []
     weights = [Path(model.weights["folder"]) for model in models.values() if "folder" in (model.weights or {})]
-    return [place for place in places if place is not None] + [folder.expanduser() for folder in weights]
+    places += [place for place in chosen if place is not None]
+    return places + [folder.expanduser() for folder in weights]
 
 
 def container_settings(images: Images, places: Iterable[Path], host: Mapping[str, str]) -> dict[str, str]:
