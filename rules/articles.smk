@@ -5,6 +5,7 @@ BESIDE_CORPUS = set(CONFIG.scitrek.corpus.parent.glob(f"{CONFIG.scitrek.corpus.s
 
 
 rule fetch_articles:
+    """A snapshot with a hash for every file; one that is there already is checked and nothing is fetched."""
     input:
         corpus=CORPUS,
         beside_corpus=sorted(BESIDE_CORPUS),
@@ -12,7 +13,6 @@ rule fetch_articles:
         results("articles", "snapshot", "snapshot.json"),
     log:
         results("logs", "fetch_articles.log"),
-    """A snapshot with a hash for every file; one that is there already is checked and nothing is fetched."""
     localrule: True  # a cluster's nodes may have no way to the network
     container:
         image("kit")
