@@ -1,0 +1,85 @@
+"""The claims of both papers as their page shows them, each linked to what it rests on."""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from longtrek.errors import LongtrekError
+from longtrek.report.exhibits import place_of
+
+VERDICTS = ("reproduced", "within noise", "differs", "not run")
+PAPERS = {"long-transduction": "transduction", "scitrek": "scitrek"}
+"""What a paper is called in the list of claims, and elsewhere in the kit."""
+COLUMNS = (
+    "id",
+    "paper",
+    "claim",
+    "place",
+    "published",
+    "unit",
+    "computed_by",
+    "recomputed",
+    "low",
+    "high",
+    "tolerance",
+    "reason",
+    "verdict",
+    "needs",
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row of `claims.csv`, every cell as it stands there; `exhibit` is the figure or table that its place names."""
+
+    id: str
+    paper: str
+    claim: str
+    place: str
+    published: str
+    unit: str
+    computed_by: str
+    recomputed: str
+    low: str
+    high: str
+    tolerance: str
+    reason: str
+    verdict: str
+    needs: str
+
+    @property
+    def exhibit(self) -> str | None:
+        """The figure or table that the claim's place names."""
+        return place_of(self.place, self.paper)
+
+
+def read_claims(path: Path) -> list[Claim] | None:
+    """Read `claims.csv`; None where it is not there.
+
+    Raises:
+        LongtrekError: a column is missing, or a verdict or paper is unknown.
+    """
+    if not path.is_file():
+        return None
+    with path.open(encoding="utf-8", newline="") as stream:
+        reader = csv.DictReader(stream)
+        absent = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
+        if absent:
+            raise LongtrekError(f"{path}: no column {', '.join(absent)}; make it again with `longtrek claims`")
+        rows = [{name: row[name] or "" for name in COLUMNS} for row in reader]
+    for row in rows:
+        if row["verdict"] not in VERDICTS or row["paper"] not in PAPERS:
+            raise LongtrekError(
+                f"{path}: claim {row['id']}: verdict {row['verdict']!r}, paper {row['paper']!r}; expected one of "
+                f"{', '.join(VERDICTS)}, and of {', '.join(PAPERS)}"
+            )
+    return [Claim(**row | {"paper": PAPERS[row["paper"]]}) for row in rows]
+
+
+def verdicts(claims: Sequence[Claim]) -> dict[str, Mapping[str, int]]:
+    """How many claims of each paper have each verdict."""
+    papers = dict.fromkeys(claim.paper for claim in claims)
+    counted = {paper: Counter(claim.verdict for claim in claims if claim.paper == paper) for paper in papers}
+    return {paper: {verdict: counts[verdict] for verdict in VERDICTS} for paper, counts in counted.items()}
