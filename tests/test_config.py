@@ -2,13 +2,14 @@
 
 import copy
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from longtrek import config
+from longtrek import config, schemas
 from longtrek.answers.model import Model
 from longtrek.errors import LongtrekError
 from longtrek.paths import ROOT
@@ -67,6 +68,7 @@ def test_shipped_configs_are_valid(name: str) -> None:
         ({"published": __file__}, ["published", "no folder"]),
         ({"models": __file__}, ["models", "no folder"]),
         ({"transduction__ask__samples": [99]}, ["transduction.ask.samples", "99", "0 to"]),
+        ({"scitrek__subset": "largest"}, ["scitrek.subset", "'largest'", "all, largest-component, quick"]),
     ],
 )
 def test_a_fault_names_file_key_what_was_found_and_what_is_allowed(
@@ -112,3 +114,18 @@ def test_a_model_that_is_asked_no_tier_is_an_error(tmp_path: Path) -> None:
     config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(4096, 8192))})
     with pytest.raises(LongtrekError, match=r"reference-solver is asked nothing.*8192"):
         config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(8192,))})
+
+
+@pytest.mark.parametrize("name", ["config", "model", "corpus", "authors"])
+def test_every_key_of_a_schema_is_described(name: str) -> None:
+    bare = [key for key, schema in keys_of(schemas.schema(name)) if not schema.get("description")]
+    assert not bare
+
+
+def keys_of(schema: Any, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Every key that a schema allows, with its own schema; conditions (`if`, `then`) allow no further key."""
+    for key, below in schema.get("properties", {}).items():
+        yield f"{above}{key}", below
+        yield from keys_of(below, f"{above}{key}.")
+    for part in (*schema.get("oneOf", ()), *([schema["items"]] if "items" in schema else [])):
+        yield from keys_of(part, above)

@@ -1,4 +1,4 @@
-"""Models and what stands before an answer: entries, weights, prompts rendered and counted, what is told on the way."""
+"""Models and what stands before an answer: entries, prompts rendered and counted, what is told on the way."""
 
 import os
 from dataclasses import replace
@@ -10,15 +10,16 @@ from tokenizers import Tokenizer as FastTokenizer
 from tokenizers import models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
+from conftest import EASIEST
+from longtrek.analysis.published import read as read_published
 from longtrek.answers.ask import ask
-from longtrek.answers.engines import core_ranges, endpoint_door, engine_for
+from longtrek.answers.engines import core_ranges, endpoint_door
 from longtrek.answers.metrics import parse_metrics
-from longtrek.answers.model import EndpointEntry, Model, Sampling, find_model, load_model
+from longtrek.answers.model import EndpointEntry, Model, Sampling, load_model
 from longtrek.answers.preflight import Tokenizer, judge, preflight
 from longtrek.answers.progress import Progress
 from longtrek.answers.request import Request
 from longtrek.answers.studies import Selection, transduction_requests
-from longtrek.answers.weights import make_weights, read_weights
 from longtrek.errors import LongtrekError
 from longtrek.files import write_jsonl
 from longtrek.paths import shipped
@@ -102,12 +103,64 @@ def test_thinking_that_is_off_is_off_in_the_rendered_prompt(
         tokenizer.check(ASKED.messages)
 
 
+@pytest.mark.parametrize(
+    ("thinking", "template", "arguments", "said"),
+    [
+        ("on", SWITCH, {"enable_thinking": True}, None),
+        ("on", PLAIN + " <think>", {}, None),  # a model that always thinks
+        ("on", PLAIN, {"enable_thinking": True}, "ignores enable_thinking"),
+        ("none", PLAIN, {}, None),
+        ("none", PLAIN + " <think>", {}, "thinking is none, but the rendered prompt ends in an open thought"),
+    ],
+)
+def test_a_rendered_prompt_thinks_as_the_entry_says(
+    tmp_path: Path, thinking: str, template: str, arguments: dict[str, Any], said: str | None
+) -> None:
+    model = replace(MODEL, thinking=thinking, template_args=arguments)
+    tokenizer = Tokenizer(model, tokenizer_folder(tmp_path, template, begins=False))
+    if said is None:
+        tokenizer.check(ASKED.messages)
+        return
+    with pytest.raises(LongtrekError, match=said):
+        tokenizer.check(ASKED.messages)
+
+
+def test_prompts_are_counted_a_few_at_a_time_and_equal_ones_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("longtrek.answers.preflight.BATCH_CHARACTERS", 30)
+    tokenizer = Tokenizer(MODEL, tokenizer_folder(tmp_path, PLAIN, begins=False))
+    counted: list[list[str]] = []
+    count = tokenizer.count
+    monkeypatch.setattr(tokenizer, "count", lambda texts: counted.append(list(texts)) or count(texts))
+    asked = [replace(ASKED, id=name, sample=n, messages=message(name)) for name in ("a", "bb") for n in range(2)]
+    asked.append(replace(ASKED, id="long", messages=message("hello " * 20)))
+    prepared = preflight(MODEL, asked, tokenizer)
+    assert [one.request for one in prepared] == asked
+    assert [one.prompt_tokens for one in prepared] == [3, 3, 3, 3, 22]
+    prompts = [texts for texts in counted if texts and texts[0].startswith("user")]
+    assert [len(texts) for texts in prompts] == [2, 1]  # the four samples hold two prompts; the long one is alone
+
+
+def message(text: str) -> list[dict[str, str]]:
+    """A user's message."""
+    return [{"role": "user", "content": text}]
+
+
+def test_without_a_tokenizer_only_what_can_never_fit_is_refused() -> None:
+    model = Model("h", "endpoint", repository="big", window=1000, endpoint=EndpointEntry("https://example.org/v1"))
+    fits, never = preflight(model, [replace(ASKED, messages=message("x" * n)) for n in (6000, 6001)], None)
+    assert fits.refusal is None
+    assert never.refusal is not None and "cannot fit, whatever the tokenizer" in never.refusal
+
+
 def test_a_repository_without_a_template_needs_a_word_in_the_entry(tmp_path: Path) -> None:
     folder = tokenizer_folder(tmp_path, "")
     with pytest.raises(LongtrekError, match="has no chat template"):
         Tokenizer(MODEL, folder)
-    (one,) = preflight(MODEL, [ASKED], Tokenizer(replace(MODEL, rendering="engine"), folder))
-    assert one.prompt_tokens == 1
+    model = replace(MODEL, rendering="engine")
+    (one,) = preflight(model, [ASKED], Tokenizer(model, folder))
+    assert one.prompt_tokens == 1 + 64  # and what the engine's own rendering may add
 
 
 @pytest.mark.parametrize(
@@ -154,7 +207,7 @@ def test_only_the_selected_documents_are_asked_and_a_grids_four_share_a_prefix(t
     ]
     path = tmp_path / "4096.jsonl.zst"
     write_jsonl(path, documents)
-    requests = transduction_requests(path, Selection([1, 3], [1]), early_stop=True)
+    requests = transduction_requests(path, Selection({family: [1, 3] for family in EASIEST}, [1]), early_stop=True)
     names = [request.id for request in requests]
     assert len(names) == 24 and names == [d["id"] for d in documents if d["id"] in names]
     assert {"arithmetic-ordered-2-1", "arithmetic-ordered-8-1", "table-resolve-0.5-1"} <= set(names)
@@ -163,13 +216,13 @@ def test_only_the_selected_documents_are_asked_and_a_grids_four_share_a_prefix(t
     assert prefixes["table-permute_homogeneous-0.2-1"] == prefixes["table-permute_homogeneous-0.8-1"] != ""
     assert prefixes["table-resolve-0.125-1"] == prefixes["lookup-ordered-8-1"] == ""
     assert all(request.completion is not None for request in requests)
-    plain = transduction_requests(path, Selection([1], [0]), early_stop=False)
+    plain = transduction_requests(path, Selection(EASIEST, [0]), early_stop=False)
     assert all(request.completion is None for request in plain)
     with pytest.raises(LongtrekError, match="no document is selected"):
-        transduction_requests(path, Selection([1], [7]), early_stop=False)
+        transduction_requests(path, Selection(EASIEST, [7]), early_stop=False)
 
 
-# Entries, weights, and what is told
+# Entries, and what is told
 
 
 @pytest.mark.parametrize("path", sorted(shipped("config/models").glob("*.yaml")), ids=lambda path: path.stem)
@@ -209,31 +262,27 @@ def test_a_hosted_models_key_is_named_never_written(monkeypatch: pytest.MonkeyPa
     assert endpoint_door(model).headers == {"Authorization": "Bearer secret"}
 
 
-def test_weights_without_files_give_an_instruction(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(LongtrekError, match="--download"):
-        make_weights(find_model("Falcon-H1-34B"), tmp_path / "w", None)
-    with pytest.raises(LongtrekError, match="run `longtrek weights"):
-        read_weights(tmp_path / "w")
-    with pytest.raises(LongtrekError, match="no weights were given"):
-        engine_for(find_model("Falcon-H1-34B"), None, tmp_path / "log")
+def test_every_model_of_the_papers_has_an_entry() -> None:
+    names = {path.stem for path in shipped("config/models").glob("*.yaml")}
+    named = {row.model for file in shipped("config/published").glob("*.csv") for row in read_published(file.stem)}
+    assert len(named - {""}) > 20 and named - {"", "model"} <= names
 
 
-def test_weights_in_a_folder_are_hashed_by_part(tmp_path: Path) -> None:
-    here = tmp_path / "here"
-    here.mkdir()
-    for name in ("model.safetensors", "config.json", "tokenizer.json", "chat_template.jinja"):
-        (here / name).write_text(name)
-    model = replace(MODEL, weights={"folder": str(here)})
-    first = make_weights(model, tmp_path / "one", None)
-    assert make_weights(model, tmp_path / "one", None) == first
-    (here / "tokenizer.json").write_text("tokenizer.jsOn")
-    second = make_weights(model, tmp_path / "two", None)
-    assert (first.sha256, first.template_sha256) == (second.sha256, second.template_sha256)
-    assert first.tokenizer_sha256 != second.tokenizer_sha256
-    (here / "model.safetensors").write_text("cut")
-    with pytest.raises(LongtrekError, match=r"model\.safetensors: missing or not 17 bytes"):
-        read_weights(tmp_path / "two")
+@pytest.mark.parametrize("path", sorted(shipped("config/models").glob("*.yaml")), ids=lambda path: path.stem)
+def test_an_entry_says_what_a_plan_needs_and_pins_its_revision(path: Path) -> None:
+    model = load_model(path)
+    if model.kind == "check":
+        return
+    assert model.digits and model.rates
+    if model.engine == "vllm":
+        assert len(model.revision) == 40 and set(model.revision) <= set("0123456789abcdef")
+        assert model.weights_gb and model.gpu_memory_gb and model.tensor_parallel == model.gpus
+        assert model.weights_gb < 0.9 * model.gpus * model.gpu_memory_gb
+        assert model.gated == model.repository.startswith(("meta-llama/", "google/"))
+        hybrid = "ybrid" in model.notes or "Mamba" in model.notes
+        assert not hybrid or (model.prefix_caching is False and "Prefix caching is off" in model.notes)
+    if model.engine == "endpoint":
+        assert model.endpoint and model.endpoint.key_variable and model.usd_per_million
 
 
 def test_progress_is_a_line_with_counts_speed_and_finish() -> None:

@@ -167,7 +167,7 @@ def load(path: Path) -> Config:
     )
     faults = [*_absent(config), *_unknown_models(config), *_never_generated(config.transduction)]
     if config.scitrek is not None:
-        faults += _contradictions(config.scitrek)
+        faults += [*_contradictions(config.scitrek), *_unknown_subset(config.scitrek)]
     if faults:
         raise LongtrekError("\n".join(f"{path}: {fault}" for fault in faults))
     return config
@@ -248,6 +248,16 @@ def _contradictions(scitrek: Scitrek) -> list[str]:
             "scitrek.released: released rows have no corpus; expected baseline null and no `longest` in ask.settings"
         )
     return faults
+
+
+def _unknown_subset(scitrek: Scitrek) -> list[str]:
+    """A subset that the corpus file does not name; a file that is missing or at fault is told elsewhere."""
+    if not scitrek.corpus.is_file():
+        return []
+    known = schemas.read(scitrek.corpus, "corpus")["subsets"]
+    if scitrek.subset in known:
+        return []
+    return [f"scitrek.subset: found {scitrek.subset!r}; {scitrek.corpus} names: {', '.join(sorted(known))}"]
 
 
 def _absent(config: Config) -> list[str]:

