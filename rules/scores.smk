@@ -36,7 +36,7 @@ if CONFIG.scitrek:
             tables=METADATA,
             answers=lambda wildcards: expand(
                 results("answers", "{{model}}", "scitrek", "{tier}.jsonl"),
-                tier=[setting.tier for setting in CONFIG.scitrek.settings],
+                tier=[setting.tier for setting in CONFIG.scitrek.settings_of(MODELS[wildcards.model])],
             ),
         output:
             results("scores", "{model}", "scitrek.parquet"),

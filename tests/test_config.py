@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,19 @@ def test_a_model_that_is_asked_no_tier_is_an_error(tmp_path: Path) -> None:
     config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(4096, 8192))})
     with pytest.raises(LongtrekError, match=r"reference-solver is asked nothing.*8192"):
         config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(8192,))})
+
+
+def test_an_entry_may_leave_out_contexts_but_not_all_that_are_asked(tmp_path: Path) -> None:
+    run = config.load(changed(tmp_path))
+    assert run.scitrek is not None
+    model = Model("SmolLM2-135M-Instruct", "vllm-cpu", contexts=("tables-64K", "full_text-1M"))
+    assert [one.tier for one in run.scitrek.settings_of(model)] == ["tables-64K"]
+    check = Model("reference-solver", "reference")
+    assert run.scitrek.settings_of(check) == run.scitrek.settings
+    config.check_models(run, {model.name: model, check.name: check})
+    bare = replace(model, contexts=("full_text-1M",))
+    with pytest.raises(LongtrekError, match=r"scitrek\.models: SmolLM2-135M-Instruct is asked nothing.*tables-64K"):
+        config.check_models(run, {bare.name: bare, check.name: check})
 
 
 @pytest.mark.parametrize("name", ["config", "model", "corpus", "authors"])

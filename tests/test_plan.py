@@ -281,6 +281,9 @@ def test_scitreks_part_is_an_estimate_before_its_questions_are_made(tmp_path: Pa
         jobs = {job["work"]: job for job in found[name]["jobs"]}
         assert [jobs[f"full_text-{level}"]["prompts"] for level in ("512K", "1M")] == [0, 0]
         assert jobs["full_text-64K"]["not_asked"] == 0
+    # what it marks as too costly is not asked at all
+    gemini = {job["work"] for job in found["Gemini-2.5-Pro"]["jobs"]}
+    assert asked.keys() - gemini == {"full_text-512K", "full_text-1M"}
     works = {job["work"] for job in found["Qwen2.5-Coder-32B-Instruct"]["jobs"]}
     assert works == {"questions", "baseline"}
 

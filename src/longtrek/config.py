@@ -103,6 +103,10 @@ class Scitrek:
     baseline: Baseline | None
     models: tuple[str, ...]
 
+    def settings_of(self, model: Model) -> tuple[Setting, ...]:
+        """The settings that a model is asked: what the run asks, as far as the model's entry allows."""
+        return tuple(one for one in self.settings if model.contexts is None or one.tier in model.contexts)
+
     def setting(self, tier: str) -> Setting:
         """The setting of a tier.
 
@@ -179,13 +183,20 @@ def check_models(config: Config, models: Mapping[str, Model]) -> None:
     Raises:
         LongtrekError: a model is asked no tier at all, so that it would be shown without a document.
     """
-    asked = config.transduction
+    asked, part = config.transduction, config.scitrek
     for name in asked.models:
         if not asked.horizons_of(models[name]):
             raise LongtrekError(
                 f"{config.path}: transduction.models: {name} is asked nothing: its entry ({config.model_file(name)}) "
                 f"allows the tiers {list(models[name].tiers or ())}, and transduction.ask.horizons has "
                 f"{list(asked.ask.horizons)}"
+            )
+    for name in part.models if part else ():
+        if part and not part.settings_of(models[name]):
+            raise LongtrekError(
+                f"{config.path}: scitrek.models: {name} is asked nothing: its entry ({config.model_file(name)}) allows "
+                f"the contexts {list(models[name].contexts or ())}, and scitrek.ask.settings has "
+                f"{[one.tier for one in part.settings]}"
             )
 
 

@@ -74,6 +74,8 @@ class Model:
     usd_per_million: dict[str, float] | None = None
     sampling: Sampling = Sampling()
     tiers: tuple[int, ...] | None = None
+    contexts: tuple[str, ...] | None = None
+    shards: dict[str, int] = field(default_factory=dict)
     endpoint: EndpointEntry | None = None
     engine_args: tuple[str, ...] = ()
     resource_args: tuple[str, ...] = ()
@@ -82,7 +84,18 @@ class Model:
 
 
 WITHOUT_EFFECT = frozenset(
-    {"label", "notes", "gated", "gpu_memory_gb", "weights_gb", "digits", "rates", "usd_per_million"}
+    {
+        "label",
+        "notes",
+        "gated",
+        "contexts",
+        "gpu_memory_gb",
+        "weights_gb",
+        "digits",
+        "rates",
+        "usd_per_million",
+        "shards",
+    }
 )
 """Keys of an entry that no answer depends on: a change of theirs asks nothing again."""
 
@@ -115,7 +128,7 @@ def _model(entry: dict[str, Any]) -> Model:
     values["sampling"] = Sampling(**entry.get("sampling", {}))
     values["rates"] = Rates(**entry["rates"]) if "rates" in entry else None
     values["endpoint"] = EndpointEntry(**entry["endpoint"]) if "endpoint" in entry else None
-    for key in ("engine_args", "resource_args", "tiers"):
+    for key in ("engine_args", "resource_args", "tiers", "contexts"):
         if key in values:
             values[key] = tuple(values[key])
     values.setdefault("label", entry["name"])

@@ -112,8 +112,9 @@ def _scitrek(
     tiers = scitrek.tiers(config, part)
     for name in part.models:
         rule = models[name].digits or counters[name].name
-        fits[name] = [scitrek.fit(models[name], rule, part, tier) for tier in tiers]
-        jobs[name] += [scitrek.job(models[name], rule, part, tier) for tier in tiers]
+        asked = [tier for tier in tiers if tier.setting in part.settings_of(models[name])]
+        fits[name] = [scitrek.fit(models[name], rule, part, tier) for tier in asked]
+        jobs[name] += [scitrek.job(models[name], rule, part, tier) for tier in asked]
     if not part.released:
         for job in (roles.writer_job(part), roles.baseline_job(part)):
             if job is not None:

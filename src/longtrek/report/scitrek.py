@@ -91,8 +91,10 @@ def write_answers(part: Scitrek, models: Mapping[str, Model], results: Path, fol
         Columns(["level", "strategy", "skill", "topic", "subject", "collection"], ["id"]),
     )
     questions = _Questions(Study(part, results), answers)
-    tiers = [setting.tier for setting in part.settings]
-    asked = {name: [results / "answers" / name / "scitrek" / f"{tier}.jsonl" for tier in tiers] for name in part.models}
+    asked = {
+        name: [results / "answers" / name / "scitrek" / f"{one.tier}.jsonl" for one in part.settings_of(models[name])]
+        for name in part.models
+    }
     if part.baseline:
         name = part.baseline.model + EXECUTED
         asked[name] = [results / "answers" / name / "scitrek.jsonl"]

@@ -114,7 +114,7 @@ def scores(model: str, config_file: Path) -> None:
     config, study = _study(config_file)
     entry = load_model(config.model_file(model))
     folder = config.results / "answers" / model / "scitrek"
-    answers = [row for one in study.settings.settings for row in read_jsonl(folder / f"{one.tier}.jsonl")]
+    answers = [row for one in study.settings.settings_of(entry) for row in read_jsonl(folder / f"{one.tier}.jsonl")]
     windows = {row["id"]: row["provenance"]["window"]["action"] for row in answers}
     asked = [(row["id"], row["sample"]) for row in answers]
     given = [row for row in answers if row["status"] != "missing"]
