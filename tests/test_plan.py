@@ -209,6 +209,38 @@ def test_hours_are_the_start_the_reading_and_the_writing_at_the_assumed_rates() 
     assert total.longest == pytest.approx((200 + 180 + 1800) / 3600)
 
 
+def test_shards_are_jobs_that_share_a_tiers_work(run: Run) -> None:
+    rates = {"prefill": 1000, "stream": 10, "decode": 1000}
+    run.add_model("whole", **(SPLITS | {"window": 8192, "rates": rates}))
+    run.add_model("parted", **(SPLITS | {"window": 8192, "rates": rates, "shards": {"4096": 3}}))
+    whole, parted = (one["need"] for one in json.loads(planned(run.config_file, "--json"))["models"][1:])
+    assert (whole["jobs"], parted["jobs"]) == (1, 3)
+    assert parted["tokens_in"] == whole["tokens_in"]
+    assert parted["longest"] == pytest.approx(parted["hours"] / 3)
+    assert whole["longest"] == whole["hours"] < parted["hours"]
+
+
+def test_the_authors_own_documents_are_planned_as_they_are(run: Run) -> None:
+    sums = [(f"{n % 9}+1", n % 9 + 1) for n in range(1, 40)]
+    row = {
+        "type": "streaming_sum",
+        "question": "Solve these.\n" + "\n".join(f"[{n}]{one}" for n, (one, _) in enumerate(sums, 1)),
+        "expressions": [{"expr": one, "answer": answer} for one, answer in sums],
+        "max_operands": 2,
+        "target_tokens": 2048,
+        "responses_create_params": {"max_output_tokens": 100},
+    }
+    (run.folder / "prepared.jsonl").write_text(json.dumps(row) + "\n")
+    run.config["transduction"]["released"] = "prepared.jsonl"
+    run.add_model("splits", **(SPLITS | {"window": 8192}))
+    found = of_model(run.config_file, "splits")
+    (only,) = found["documents"]
+    gold = "\n".join(f"[{n}]{one}={answer}" for n, (one, answer) in enumerate(sums, 1))
+    assert only["gold_tokens"] == len(gold)  # nothing but digits and marks
+    assert (only["outcome"], only["max_tokens"]) == ("gold output over the cap", 100)
+    assert found["jobs"][0]["prompts"] == 1
+
+
 def test_a_hosted_models_price_is_in_the_plan() -> None:
     model = Model("m", "endpoint", usd_per_million={"in": 2.0, "out": 8.0}, rates=Rates(1000, 10, 80))
     total = need(model, [job_of()], 0)

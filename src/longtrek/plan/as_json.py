@@ -31,7 +31,10 @@ def _model_json(one: ModelPlan) -> dict[str, Any]:
         "counted_by": one.counter.why,
         "rates": vars(model.rates) if model.rates else None,
         "need": one.need.row(),
-        "jobs": [vars(job) | {"hours": job.hours(model, one.weights, job.tokens_out)} for job in one.jobs],
+        "jobs": [
+            vars(job) | {"shards": job.shards(model), "hours": job.hours(model, one.weights, job.tokens_out)}
+            for job in one.jobs
+        ],
         "documents": [
             _verdict_json(verdict) for verdict in one.verdicts if not verdict.sure or verdict.outcome != FITS
         ],

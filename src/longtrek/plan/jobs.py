@@ -34,8 +34,12 @@ class Job:
     request: int
     estimated: bool
 
+    def shards(self, model: Model) -> int:
+        """In how many jobs of its own the model's entry asks this work."""
+        return min(model.shards.get(self.work, 1), max(1, self.prompts))
+
     def hours(self, model: Model, weights: float, written: int) -> float | None:
-        """Hours for `written` tokens of output at the entry's rates; None where it states none.
+        """Hours for `written` tokens of output at the entry's rates, of all its shards; None where it states none.
 
         Writing goes as fast as the requests that fit in flight together, at most the job's whole speed.
         """
@@ -44,10 +48,11 @@ class Job:
         if model.rates is None:
             return None
         fits = model.in_flight_tokens // max(1, self.request)
-        at_once = max(1, min(model.max_concurrency, self.prompts, fits))
+        shards = self.shards(model)
+        at_once = max(1, min(model.max_concurrency, self.prompts // shards, fits))
         speed = min(model.rates.decode, at_once * model.rates.stream)
         start = START_S[model.engine] + weights / WEIGHTS_PER_S if model.engine in START_S else 0.0
-        return (start + self.read / model.rates.prefill + written / speed) / HOUR
+        return (start * shards + self.read / model.rates.prefill + written / speed) / HOUR
 
 
 @dataclass(frozen=True)
@@ -83,11 +88,12 @@ def need(model: Model, jobs: Iterable[Job], weights: float) -> Need:
     nominal = [job.hours(model, weights, job.tokens_out) for job in asked]
     most = [job.hours(model, weights, job.tokens_most) for job in asked]
     hours, hours_most = _sum(nominal), _sum(most)
+    alone = [(one or 0.0) / job.shards(model) for one, job in zip(nominal, asked, strict=True)]
     price = model.usd_per_million or {"in": 0.0, "out": 0.0}
     tokens_in, tokens_out = sum(job.tokens_in for job in asked), sum(job.tokens_out for job in asked)
     tokens_most = sum(job.tokens_most for job in asked)
     return Need(
-        jobs=len(asked),
+        jobs=sum(job.shards(model) for job in asked),
         prompts=sum(job.prompts for job in asked),
         not_asked=sum(job.not_asked for job in asked),
         tokens_in=tokens_in,
@@ -96,7 +102,7 @@ def need(model: Model, jobs: Iterable[Job], weights: float) -> Need:
         tokens_most=tokens_most,
         hours=hours,
         hours_most=hours_most,
-        longest=None if hours is None else max((one or 0.0 for one in nominal), default=0.0),
+        longest=None if hours is None else max(alone, default=0.0),
         gpu_hours=(hours or 0.0) * model.gpus,
         gpu_hours_most=(hours_most or 0.0) * model.gpus,
         dollars=(tokens_in * price["in"] + tokens_out * price["out"]) / 1e6,

@@ -183,7 +183,7 @@ def _cells(settings: Transduction, found: Sequence[Verdict]) -> Iterator[str]:
             for horizon, of in sorted(horizons.items())
         ]
         worst = max((v for of in horizons.values() for v in of), key=lambda v: v.prepared.gold_tokens or 0)
-        gold, cap = worst.prepared.gold_tokens or 0, worst.size.spec.cap
+        gold, cap = worst.prepared.gold_tokens or 0, worst.size.cap
         yield f"{cell} at {', '.join(parts)}; up to {gold:,} tokens to write, cap {cap:,}"
 
 

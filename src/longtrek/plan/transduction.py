@@ -2,8 +2,9 @@
 
 import concurrent.futures
 import multiprocessing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from longtrek.answers.model import Model
 from longtrek.answers.preflight import ENGINE_RENDERED_ALLOWANCE, Prepared, judge
@@ -12,9 +13,11 @@ from longtrek.answers.studies import Selection, transduction_request
 from longtrek.config import Transduction
 from longtrek.plan.counting import Counter, estimates
 from longtrek.plan.jobs import Job
+from longtrek.transduction.authors import read_documents
 from longtrek.transduction.documents import Document, documents_of
 from longtrek.transduction.grid import DocumentSpec, grid, groups
 from longtrek.transduction.prompts import Prompts, read_prompts
+from longtrek.transduction.released import named
 
 FITS, CUT, NOT_ASKED = "fits", "gold output over the cap", "not asked"
 
@@ -25,6 +28,7 @@ class Size:
 
     spec: DocumentSpec
     prefix: str
+    cap: int
     prompt: Mapping[str, int]
     gold: Mapping[str, int]
 
@@ -49,9 +53,10 @@ class _Work:
     def __call__(self, specs: Sequence[DocumentSpec]) -> list[Size]:
         """Build and count the documents of one group that are asked."""
         documents = documents_of(specs, self.seed, self.prompts)
-        return [self._size(spec, document) for spec, document in zip(specs, documents, strict=True)]
+        return [self.size(spec, document) for spec, document in zip(specs, documents, strict=True)]
 
-    def _size(self, spec: DocumentSpec, document: Document) -> Size:
+    def size(self, spec: DocumentSpec, document: Document) -> Size:
+        """Count one document."""
         request = transduction_request(document, early_stop=False)
         prompt = estimates(document["prompt"], document["prompt_tokens"])
         prompt = {name: tokens + ENGINE_RENDERED_ALLOWANCE for name, tokens in prompt.items()}
@@ -59,7 +64,7 @@ class _Work:
         for counter in self.counters:
             if counter.tokenizer is not None:
                 prompt[counter.name], gold[counter.name] = counter.tokenizer.sizes(request)
-        return Size(spec, request.prefix, prompt, gold)
+        return Size(spec, request.prefix, request.max_tokens, prompt, gold)
 
 
 _work: _Work | None = None  # what forked processes inherit: tokenizers are not sent to them
@@ -68,6 +73,12 @@ _work: _Work | None = None  # what forked processes inherit: tokenizers are not 
 def _measured(specs: Sequence[DocumentSpec]) -> list[Size]:
     assert _work is not None
     return _work(specs)
+
+
+def _measured_released(document: Document) -> list[Size]:
+    assert _work is not None
+    spec, made = named(document)
+    return [_work.size(spec, made)] if _work.asked.holds(made) else []
 
 
 def sizes(
@@ -86,10 +97,15 @@ def sizes(
     horizons = sorted({horizon for model in models.values() for horizon in settings.horizons_of(model)})
     own = tuple(counter for counter in counters.values() if counter.exact)
     _work = _Work(settings.seed, read_prompts(settings.prompts), asked, own)
-    wanted = [group for horizon in horizons for group in _groups(horizon, settings.samples, asked)]
     found: dict[int, list[Size]] = {horizon: [] for horizon in horizons}
-    # The largest are built first, so that no core is left alone with one at the end.
-    for part in reversed(list(_mapped(wanted[::-1], cores))):
+    if settings.released:
+        rows = (row for row in read_documents(settings.released) if row["horizon"] in found)
+        parts = list(_mapped(_measured_released, rows, cores))
+    else:
+        wanted = [group for horizon in horizons for group in _groups(horizon, settings.samples, asked)]
+        # The largest are built first, so that no core is left alone with one at the end.
+        parts = list(_mapped(_measured, wanted[::-1], cores))[::-1]
+    for part in parts:
         for size in part:
             found[size.spec.horizon].append(size)
     return found
@@ -100,19 +116,19 @@ def _groups(horizon: int, samples: int, asked: Selection) -> list[list[DocumentS
     return [group for group in cut if group]
 
 
-def _mapped(wanted: Sequence[Sequence[DocumentSpec]], cores: int) -> Iterator[list[Size]]:
+def _mapped(measure: Callable[[Any], list[Size]], wanted: Iterable[Any], cores: int) -> Iterator[list[Size]]:
     if cores == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        yield from map(_measured, wanted)
+        yield from map(measure, wanted)
         return
     with concurrent.futures.ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("fork")) as pool:
-        yield from pool.map(_measured, wanted)
+        yield from pool.map(measure, wanted)
 
 
 def verdict(model: Model, counter: Counter, size: Size) -> Verdict:
     """Judge one document as the preflight will, and whether the estimate's error could change the outcome."""
     off = counter.margin(size.spec)
     prompt, gold = size.prompt[counter.name], size.gold[counter.name]
-    request = Request(size.spec.id, [], size.spec.cap)
+    request = Request(size.spec.id, [], size.cap)
     judged = [
         judge(model, request, round(prompt * (1 + by * off[0])), round(gold * (1 + by * off[1])), "")
         for by in (0, -1, 1)

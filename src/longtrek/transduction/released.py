@@ -48,13 +48,23 @@ def write_released(source: Path, out: Path, horizons: Sequence[int]) -> Iterator
 
 
 def _named(document: Mapping[str, Any], where: str) -> tuple[DocumentSpec, Line]:
-    """A document under the kit's name, with its tokens counted."""
-    cell = DocumentSpec(*(document[name] for name in ("family", "format", "difficulty", "horizon", "sample")))
+    """A document under the kit's name, as a line of its tier."""
     try:
-        spec = grid().check(cell)
+        spec, made = named(document)
     except LongtrekError as error:
         raise LongtrekError(f"{where}: {error}") from None
+    tokens = made["prompt_tokens"]
+    return spec, Line(spec.id, tokens, tokens, made["expected_tokens"], line_of(made))
+
+
+def named(document: Mapping[str, Any]) -> tuple[DocumentSpec, dict[str, Any]]:
+    """A document under the kit's name, with its tokens counted.
+
+    Raises:
+        LongtrekError: it is not of the paper's grid.
+    """
+    spec = grid().check(
+        DocumentSpec(*(document[name] for name in ("family", "format", "difficulty", "horizon", "sample")))
+    )
     tokens = {"prompt_tokens": count(document["prompt"]), "expected_tokens": count(document["expected"])}
-    named = {**document, "id": spec.id, "difficulty": json_number(spec.difficulty), **tokens}
-    line = Line(spec.id, tokens["prompt_tokens"], tokens["prompt_tokens"], tokens["expected_tokens"], line_of(named))
-    return spec, line
+    return spec, {**document, "id": spec.id, "difficulty": json_number(spec.difficulty), **tokens}
