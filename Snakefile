@@ -33,7 +33,8 @@ include: "rules/artifacts.smk"
 
 
 rule all:
-    """Every figure and table of the papers."""
+    """Every figure and table of the papers, and every claim judged."""
     default_target: True
     input:
         artifacts(),
+        rules.judge_claims.output,

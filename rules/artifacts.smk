@@ -48,3 +48,26 @@ rule make_table:
         "Making {wildcards.table}"
     shell:
         "longtrek table {wildcards.table:q} --config {params.config:q} > {log:q} 2>&1"
+
+
+rule judge_claims:
+    """Every claim of both papers, computed where the run has what it takes, and judged."""
+    input:
+        documents=rules.generate_documents.output.summary,
+        run=lambda wildcards: claimed_from() if CONFIG.run == "full" else [],
+        shipped=claimed_by_papers(),
+    output:
+        claims=results("claims.csv"),
+        page=results("claims.md"),
+    log:
+        results("logs", "judge_claims.log"),
+    container:
+        image("kit")
+    params:
+        config=config_file,
+        shown=SHOWN,
+        source=source_digest("analysis", "transduction", "scitrek"),
+    message:
+        "Judging the papers' claims"
+    shell:
+        "longtrek claims --config {params.config:q} > {log:q} 2>&1"

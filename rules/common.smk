@@ -173,3 +173,19 @@ def drawn_by(artifact):
         return source_digest("analysis")
     # SciTrek's package draws with Long-Transduction's streams and counts with its tokens, not the other way round.
     return source_digest("analysis", "transduction", *(["scitrek"] if artifact.startswith("scitrek") else []))
+
+
+def claimed_from():
+    """What the papers' claims are judged from beside documents: all scores, records and questions of a full run."""
+    records = scored(CONFIG.transduction.models, "transduction")
+    return [*scores_shown(), *records, *questions_shown(), *annotated()]
+
+
+def claimed_by_papers():
+    """The claims, the numbers they stand on, and what the kit's own run of the papers sets."""
+    kit = Path(workflow.basedir, "config")
+    files = [*CONFIG.published.glob("*.csv"), *CONFIG.transduction.prompts.glob("*.txt")]
+    files += [kit / name for name in ("claims.csv", "claims.yaml", "config.yaml")]
+    for pattern in ("corpora/semantic-scholar*", "models/*.yaml", "prompts/scitrek/*.txt"):
+        files += kit.glob(pattern)
+    return sorted(map(str, files))
