@@ -49,9 +49,9 @@ def test_notions_that_do_not_exist_are_none() -> None:
 @pytest.mark.parametrize("document", [SUMS, LISTS, PHRASES, TABLE], ids=lambda document: document["family"])
 def test_one_endless_line_is_read_in_linear_time(document: dict[str, Any], unit: str) -> None:
     text = "[1]5+6=" + unit * (100_000 // len(unit)) + "x"
-    begun = time.perf_counter()
+    begun = time.process_time()
     assert score(document, text).paper.accuracy == 0
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(("family", "form"), VARIANTS)

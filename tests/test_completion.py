@@ -75,8 +75,8 @@ def test_a_record_left_out_is_waited_for(family: str, form: str) -> None:
 def test_watching_is_linear_in_the_length_of_one_line() -> None:
     document = small_document("arithmetic", "ordered", 0)
     completion = completion_of(document)
-    begun = time.perf_counter()
+    begun = time.process_time()
     for _ in range(200_000):
         completion.feed("12345")
     assert not completion.feed("\n")
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 5
