@@ -326,6 +326,7 @@ def test_scitreks_part_is_counted_where_its_questions_are_made(tmp_path: Path) -
     content = yaml.safe_load(config.read_text())
     content["results"] = str(results)
     config.write_text(yaml.safe_dump(content))
+    assert "(estimated" not in planned(config)
     questions = parquet(results / "questions" / "questions.parquet")
     tokens = {row["id"]: row["tokens"] for row in parquet(results / "collections" / "collections.parquet")}
     wanted = [row for row in questions if row["level"] == "64K" and row["split"] == "test" and not row["left_out"]]

@@ -56,7 +56,7 @@ class Plan:
     @property
     def estimated_questions(self) -> bool:
         """Whether SciTrek's questions are not made yet."""
-        return any(job.estimated and job.study == "scitrek" for one in self.models for job in one.jobs)
+        return self.config.scitrek is not None and not scitrek.questions_made(self.config)
 
 
 def make(path: Path, cores: int) -> Plan:

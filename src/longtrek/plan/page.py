@@ -227,6 +227,7 @@ def _assumed(plan: Plan) -> list[str]:
     ]
     rates = [(one.model.name, one.model.rates) for one in plan.models if one.model.rates and one.jobs]
     lines += [f"    {name}: {r.prefill:,.0f} / {r.stream:,.0f} / {r.decode:,.0f}" for name, r in rates]
+    lines.append("  a run from nothing: what the results hold already is not taken off")
     if plan.estimated_questions:
         lines += [
             "  SciTrek: the config's bounds on collections, shared over levels as the paper's test set is (Table 5);",

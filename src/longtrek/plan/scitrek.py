@@ -75,9 +75,14 @@ class Tier:
 def tiers(config: Config, scitrek: Scitrek) -> list[Tier]:
     """Every setting of a run, exact in what stands in the results and estimated in what does not."""
     fixed = {kind: {s.tier: _fixed(scitrek, kind, s) for s in scitrek.settings} for kind in ("direct", "reasoning")}
-    if (config.results / "questions" / "questions.parquet").is_file():
+    if questions_made(config):
         return [_made(config, scitrek, s, {k: fixed[k][s.tier] for k in fixed}) for s in scitrek.settings]
     return [_assumed(scitrek, s, {k: fixed[k][s.tier] for k in fixed}) for s in scitrek.settings]
+
+
+def questions_made(config: Config) -> bool:
+    """Whether the run's questions stand in its results."""
+    return (config.results / "questions" / "questions.parquet").is_file()
 
 
 def _fixed(scitrek: Scitrek, kind: str, setting: Setting) -> int:
