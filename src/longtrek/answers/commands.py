@@ -35,7 +35,8 @@ def weights(model: str, config_file: Path, out: Path | None, download: bool) -> 
 
     entry, results = _entry(model, run_config.load(config_file))
     made = make_weights(entry, out or results / "weights" / entry.name, _converter(entry), download)
-    click.echo(f"{entry.name}: {made.bytes / 1e9:.2f} GB in {made.folder}, weights {made.sha256[:12]}")
+    said = f"{made.bytes / 1e9:.2f} GB in {made.folder}, weights {made.sha256[:12]}, revision {made.revision}"
+    click.echo(f"{entry.name}: {said}")
 
 
 @click.command()
