@@ -98,6 +98,8 @@ def build(folder: Path, models: Sequence[str] = (*SHARES, CHECK), count: int = 3
     for name, table in (("articles", rows), ("collections", grown), ("questions", made)):
         (folder / name).mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.Table.from_pylist(table), folder / name / f"{name}.parquet")
+    cited = [{"citing": citing, "cited": cited} for citing, cited in pairs]
+    pq.write_table(pa.Table.from_pylist(cited), folder / "articles" / "citations.parquet")
     write_jsonl(folder / "questions" / "drafts.jsonl", records)
     members = {row["id"]: row["articles"] for row in grown}
     subjects = {row["id"]: row["subject"] for row in rows}

@@ -32,7 +32,7 @@ FIGURES = tuple(f"scitrek_figure_{number}" for number in range(1, 9))
 TABLES = tuple(f"scitrek_table_{number}" for number in range(1, 19))
 
 
-KINDS = {"scitrek", "baseline", "questions", "collections", "annotations"}
+KINDS = {"scitrek", "baseline", "questions", "model_writer", "collections", "annotations"}
 
 
 @pytest.fixture(scope="module")
@@ -234,6 +234,33 @@ def test_figure_1_counts_what_was_made(results: Path) -> None:
     assert counts["round trip"]["here"] == 100 and counts["round trip"]["published"] == 82.9
     with page():
         assert "paper: 2,612, here: 12 collections" in words_of(figure_1.draw(run))
+
+
+def test_figure_1_shows_what_a_model_writers_tries_came_to(results: Path) -> None:
+    def row(text: str | None, verdict: str, *tries: tuple[int, str]) -> dict[str, Any]:
+        return {"text": text, "verdict": verdict, "tries": [{"reading": at, "reason": why} for at, why in tries]}
+
+    rows = (
+        row("How many?", "passed", (0, "not JSON: x"), (0, ""), (1, "results differ: 3 against 4"), (2, "")),
+        row(
+            None, "failed", (0, "the question names 'author_count'"), (0, ""), (1, "the query read back is refused: y")
+        ),
+        row(None, "failed", (0, "request failed: down"), (0, "a reason that nobody foresaw")),
+    )
+    run = run_of(results, model_writer=rows, model_writer_name="SmolLM2-135M-Instruct")
+    counts = {str(row["stage"]): row["here"] for row in figure_1.numbers(run)}
+    assert counts["model writer"] == pytest.approx(100 / 3)
+    tried = {stage.partition("tried: ")[2]: count for stage, count in counts.items() if "tried" in stage}
+    assert tried == {
+        "read back": 2, "not in the form asked for": 1, "names ids, columns or tables": 1, "request failed": 1,
+        "another reason": 1,
+    }  # fmt: skip
+    with page():
+        words = words_of(figure_1.draw(run))
+    assert "beside the grammar, SmolLM2-135M-Instruct writes 1 of 3 queries became questions (paper: 82.9 %)" in words
+    assert "3 readings: 1 another result, 1 refused by the sandbox, 1 the same result" in words
+    with page():
+        assert "beside the grammar" not in words_of(figure_1.draw(run_of(results)))
 
 
 def test_prompts_are_drawn_as_they_are_sent() -> None:

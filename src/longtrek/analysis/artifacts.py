@@ -48,7 +48,8 @@ def reads(name: str) -> tuple[str, ...]:
     """What an artifact reads of the run, or nothing.
 
     Long-Transduction: `documents`, `records`. SciTrek: `scitrek` and `baseline` (scores), `questions` (with the records
-    of drafts), `collections` (with the articles), `annotations` (people's answers, where there are any).
+    of drafts), `collections` (with the articles), and where there are any: `model_writer` (a model's tries beside the
+    grammar), `annotations` (people's answers).
     """
     found: tuple[str, ...] = module(name).READS
     return found

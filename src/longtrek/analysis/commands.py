@@ -162,6 +162,9 @@ def _scitrek_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "SciTre
     whole = not chosen.found and part is not None
     if part and part.released:
         kinds = kinds - {"collections"}  # released rows have no corpus
+    writer = part.model_writer if part and part.writer == "grammar" and not part.released else None
+    if writer is None:
+        kinds = kinds - {"model_writer"}  # what another config may have left in the folder
     found = read(chosen.results or settings.results, kinds, shown, baseline, chosen.scores, whole)
     return SciTrekRun(
         kind=chosen.kind or settings.run,
@@ -170,5 +173,6 @@ def _scitrek_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "SciTre
         entries=entries(settings.models),
         asked=models_there(chosen.found or settings.results / "scores") if shown is None else tuple(shown),
         prompts=part.prompts if part else None,
+        model_writer_name=writer.model if writer else "",
         **found,
     )

@@ -22,9 +22,12 @@ FILES = {
     "collections": ("collections", "collections/collections.parquet"),
     "questions": ("questions", "questions/questions.parquet"),
     "drafts": ("questions", "questions/drafts.jsonl"),
+    "model_writer": ("model_writer", "questions/model_writer.jsonl"),
     "annotations": ("annotations", "annotations/annotations.jsonl"),
 }
 """What an artifact may read beside scores: for each field of a run, its kind in `READS`, and the file in results."""
+OPTIONAL = ("model_writer", "annotations")
+"""Kinds that a run may do without: a model's tries at questions, and people's answers."""
 SCORES_FILE = "scitrek.parquet"
 BASELINE = "+SQL"
 """How the name of a baseline's folder of scores ends, after its model's."""
@@ -62,6 +65,9 @@ class SciTrekRun:
     collections: tuple[Row, ...] = ()
     questions: tuple[Row, ...] = ()
     drafts: tuple[Row, ...] = ()
+    model_writer: tuple[Row, ...] = ()
+    """Records of the drafts that a model wrote beside the grammar."""
+    model_writer_name: str = ""
     annotations: tuple[Row, ...] = ()
     entries: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Model entries by name, as their files have them."""
@@ -174,7 +180,7 @@ def read(
         models: whose scores; None for all that stand there, the baseline's included.
         baseline: the baseline's model.
         scores: another folder of scores.
-        complete: whether a file that is not there is an error; annotations, which take people, never are.
+        complete: whether a file that is not there is an error; those of `OPTIONAL` kinds never are.
 
     Returns:
         Rows by field of a `SciTrekRun`.
@@ -195,7 +201,7 @@ def read(
     }
     for kept, (kind, path) in FILES.items():
         if kind in kinds:
-            found[kept] = tuple(_rows(results / path, complete and kind != "annotations"))
+            found[kept] = tuple(_rows(results / path, complete and kind not in OPTIONAL))
     return found
 
 

@@ -85,6 +85,11 @@ def _judge(entry: Mapping[str, Any], compare: Compare) -> tuple[bool, bool]:
     return agreed, given.count(_folded(entry["gold"], compare)) >= 2
 
 
+def same_answer(one: str, other: str, compare: Compare = "normalised") -> bool:
+    """Whether two answers count as the same one."""
+    return _folded(one, compare) == _folded(other, compare)
+
+
 def _folded(text: str, compare: Compare) -> str:
     spaced = ", ".join(piece.strip() for piece in " ".join(text.split()).split(","))
     return normalised(spaced) if compare == "normalised" else spaced

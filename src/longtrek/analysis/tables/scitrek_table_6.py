@@ -29,7 +29,7 @@ def make(run: SciTrekRun) -> Table:
         f"Questions without exactly three answers, left out: {left}."
         if found
         else "Not run: it takes people. Filled by three people's answers to each of 120 questions, 20 of each skill "
-        "(Section 3.4: sessions of 5.5 minutes)."
+        "(Section 3.4: sessions of 5.5 minutes): longtrek annotation export, then import."
     )
     notes = (filled, *notes_on(values), f"Run: {run.kind}.")
     return Table("scitrek_table_6", CAPTION, HEADER, tuple(rows), notes)
