@@ -9,11 +9,6 @@ import click
 
 from longtrek.options import config_option
 
-# Section 2 and appendix D: means of the largest tier.
-PAPER_PROMPT_MEAN = 65374
-PAPER_OUTPUT_MEAN = 61240
-PAPER_HORIZON = 131072
-
 
 @click.command()
 @click.option("--family", required=True, help="arithmetic, uuid_sort, lookup or table.")
@@ -106,6 +101,7 @@ def documents(
         f"{'horizon':>8} {'documents':>9} {'prompt mean':>12} {'max':>7} "
         f"{'longest mean':>13} {'output mean':>12} {'fill':>7}"
     )
+    published = _published_means(run.published)
     built = []
     made = build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check)
     if plan.released:
@@ -116,13 +112,26 @@ def documents(
             f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
             f"{tier.longest_mean:>13,.1f} {tier.output_mean:>12,.1f} {tier.fill:>7.2%}  {tier.verdict}"
         )
-        if tier.horizon == PAPER_HORIZON:
-            click.echo(f"{'paper':>8} {'240':>9} {PAPER_PROMPT_MEAN:>12,} {'':>7} {'':>13} {PAPER_OUTPUT_MEAN:>12,}")
+        if tier.horizon in published:
+            prompt, output = published[tier.horizon]
+            click.echo(f"{'paper':>8} {len(grid().specs(tier.horizon)):>9} {prompt:>12,.0f} {'':>21} {output:>12,.0f}")
     files.write_text(folder / "summary.csv", summary(built))
     if freeze:
         path = plan.frozen or frozen.frozen_file()
         frozen.freeze(path, root, texts, [tier.built for tier in built])
         click.echo(f"frozen: {path}")
+
+
+def _published_means(folder: Path) -> dict[int, tuple[float, float]]:
+    """The paper's mean prompt and required output tokens by horizon, where it prints both (Appendix D)."""
+    from longtrek.analysis.published import read
+
+    means: dict[str, dict[int, float]] = {}
+    for value in read("transduction_text", folder):
+        if value.place == "Appendix D" and value.row.startswith("mean ") and value.value is not None:
+            means.setdefault(value.row, {})[int(value.setting["horizon"])] = value.value
+    prompts, outputs = (means.get(f"mean {what} tokens", {}) for what in ("prompt", "required output"))
+    return {horizon: (prompts[horizon], outputs[horizon]) for horizon in prompts if horizon in outputs}
 
 
 def _not_compared(_: object) -> str:
