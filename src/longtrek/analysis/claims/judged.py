@@ -122,7 +122,7 @@ def page(found: Sequence[Judged], evidence: Evidence) -> str:
         "number within its bounds is; bounds are a 95% interval of a run, or what rounding and numbers that are not "
         "printed leave open in a paper's arithmetic. Differs: neither. Not run: there is no number to compare. A check's "
         "scores, and a quick run's, are never held against a paper. Why each tolerance is what it is stands in "
-        "`claims.csv`.",
+        "`claims.csv`. That a paper's arithmetic holds says nothing of its models: those claims are further down.",
         "",
         "## What differs",
         "",
