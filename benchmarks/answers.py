@@ -13,9 +13,11 @@
 Skipped, with the reason, where the engine's environment or the model is absent.
 """
 
+import contextlib
 import json
 import os
 import random
+import statistics
 import subprocess
 import tempfile
 import time
@@ -46,7 +48,7 @@ from longtrek.transduction.words import words
 MODEL = "SmolLM2-135M-Instruct"
 COLLECTIONS, QUESTIONS, CONTEXT = 3, 10, 6000
 BLOCK = 128  # tokens of a block of the CPU engine's cache
-AT_ONCE, WRITTEN, BATCHES = 32, 128, 2
+AT_ONCE, WRITTEN, BATCHES = 32, 128, 3
 SMALL_HORIZON = 768
 
 
@@ -152,7 +154,9 @@ def overhead(model: Model, weights: Weights, folder: Path) -> None:
     limits = ("--max-num-seqs", str(AT_ONCE), "--max-num-batched-tokens", "2048")
     ours = replace(model, max_concurrency=AT_ONCE, resource_args=limits)
     asked = replace(ours, endpoint=EndpointEntry("http://127.0.0.1", body=body))
-    batches = [[one["prompt"] for one in documents(1024, sample)] for sample in range(BATCHES)]
+    batches = [
+        list(dict.fromkeys(one["prompt"] for one in documents(1024, sample)))[:AT_ONCE] for sample in range(BATCHES)
+    ]
     kept = Kept(engine_for(ours, weights, folder / "engine.log"))
     kit = []
     try:
@@ -171,8 +175,8 @@ def overhead(model: Model, weights: Weights, folder: Path) -> None:
             f"overhead: batch {number}, {len(batches[number - 1])} chats: the kit {one['seconds']:.1f} s for "
             f"{one['tokens']:,} tokens, the engine alone {other['seconds']:.1f} s for {other['tokens']:,}"
         )
-    ratio = sum(one["seconds"] for one in kit) / sum(one["seconds"] for one in alone)
-    print(f"overhead: ratio {ratio:.3f} (at most 1.1 wanted)")
+    medians = [statistics.median(one["seconds"] for one in side) for side in (kit, alone)]
+    print(f"overhead: ratio of medians {medians[0] / medians[1]:.3f} (at most 1.1 wanted)")
 
 
 def engine_alone(
@@ -260,9 +264,14 @@ def early_stop(model: Model, weights: Weights, folder: Path) -> None:
 
 
 def documents(horizon: int, sample: int) -> list[dict[str, Any]]:
-    """The documents of one sample of a tier: 48 cells."""
+    """The documents of one sample of a small tier, of those cells whose smallest document fits it."""
     texts = read_prompts()
-    return [document(spec, 0, texts) for spec in grid().specs(horizon, sample + 1) if spec.sample == sample]
+    found = []
+    for spec in grid().specs(horizon, sample + 1):
+        if spec.sample == sample:
+            with contextlib.suppress(LongtrekError):
+                found.append(document(spec, 0, texts))
+    return found
 
 
 def watcher(one: dict[str, Any]) -> Callable[[], Any]:
