@@ -15,7 +15,7 @@ from longtrek.analysis.scitrek_cells import beside
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.answers.imported import import_answers, take_imported
 from longtrek.answers.imported_forms import read_foreign
-from longtrek.answers.model import Model
+from longtrek.answers.model import Model, find_model
 from longtrek.answers.request import Request
 from longtrek.cli import LONGTREK
 from longtrek.errors import LongtrekError
@@ -212,6 +212,12 @@ def test_a_model_that_is_asked_here_takes_no_foreign_answers(tmp_path: Path) -> 
     with pytest.raises(LongtrekError, match="its entry says engine: vllm"):
         tiers = {"4096": (asked(), tmp_path / "s.jsonl")}
         import_answers(Model("ours", "vllm"), file, tiers, replacing=False, say=lambda _: None)
+
+
+def test_an_entry_of_imported_answers_asks_nothing_in_shards(tmp_path: Path) -> None:
+    (tmp_path / "theirs.yaml").write_text("{name: theirs, engine: imported, shards: {'4096': 2}}")
+    with pytest.raises(LongtrekError, match="shards does not go with the other keys"):
+        find_model("theirs", tmp_path)
 
 
 # Again
