@@ -9,6 +9,7 @@ from snakemake.settings.types import DeploymentMethod
 from longtrek import config as run_config
 from longtrek import images as run_images
 from longtrek.analysis.artifacts import FIGURE_SUFFIXES, FIGURES, TABLE_SUFFIXES, TABLES, reads
+from longtrek.answers.devices import DEVICES, devices_here
 from longtrek.answers.model import WITHOUT_EFFECT, load_model
 from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json
@@ -41,12 +42,22 @@ RESULTS = CONFIG.results
 ALL_CORES = 1000  # Snakemake gives a rule at most the cores of the run
 BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
 PAPERS = ("transduction", "scitrek") if CONFIG.scitrek else ("transduction",)
+ANY_MODEL = "(?:{})".format("|".join(map(re.escape, MODELS)))
+SHARDS = {
+    f"{name}/{'transduction' if tier.isdigit() else 'scitrek'}/{tier}": jobs
+    for name, model in MODELS.items()
+    for tier, jobs in model.shards.items()
+    if jobs > 1
+}
+# A tier's answers are asked by one job, or merged from its shards: a look at the path ahead tells the rules apart.
+IN_SHARDS = r"(?:{})\.jsonl".format("|".join(map(re.escape, SHARDS)))
 
 
 wildcard_constraints:
-    model="|".join(map(re.escape, MODELS)),
+    model=ANY_MODEL,
     horizon=r"\d+",
     tier=r"(tables|full_text)-\w+",
+    shard=r"|/\d+of\d+",
 
 
 def results(*parts):
@@ -96,6 +107,57 @@ def threads_of(model):
     return ALL_CORES if MODELS[model].engine == "vllm-cpu" else 1
 
 
+def gpus_of(model):
+    """Devices that a job of a model holds from its engine's start to its end."""
+    return MODELS[model].gpus if MODELS[model].engine == "vllm" else 0
+
+
+def memory_of(model):
+    """Memory that a job of a model needs beside that of its GPUs, in MB."""
+    needs = {"vllm": 64000 * MODELS[model].gpus, "vllm-cpu": 8000 + 1100 * MODELS[model].kv_cache_gib}
+    return needs.get(MODELS[model].engine, 4000)
+
+
+def length(tier):
+    """A tier's length in tokens, 0 where it has none: what takes longest is started first."""
+    level = tier.rpartition("-")[2]
+    units = {"K": 1 << 10, "M": 1 << 20}
+    return int(level) if level.isdigit() else int(level[:-1]) * units[level[-1]] if level[:-1].isdigit() else 0
+
+
+def shard_option(shard):
+    """The option that names a job's shard, empty where it asks the whole tier."""
+    return f"--shard {shard.strip('/')}" if shard else ""
+
+
+def shards_of(wildcards):
+    """The answers of all shards of a tier."""
+    jobs = SHARDS[f"{wildcards.model}/{wildcards.study}/{wildcards.tier}"]
+    folder = results("answers", wildcards.model, wildcards.study, wildcards.tier)
+    return [f"{folder}/{number}of{jobs}.jsonl" for number in range(1, jobs + 1)]
+
+
+def offer_gpus():
+    """Let jobs on this host run as far as its GPUs reach; a run that needs more than there are stops here.
+
+    A cluster's own queue knows its devices, so that only jobs that run here are looked at.
+    """
+    needs = [job.resources.get("gpu", 0) for job in workflow.dag.needrun_jobs()]
+    most = max(needs, default=0)
+    if not most or not workflow.local_exec:
+        return
+    devices = len(devices_here())
+    if most > devices:
+        needy = sum(gpus > devices for gpus in needs)
+        raise WorkflowError(
+            f"{needy} jobs of this run need up to {most} GPUs each, and this host shows {devices}. Run it where they "
+            "are, or on a cluster with `--profile profiles/slurm`; without GPUs there is `make reproduce`. "
+            f"`snakemake -n` lists the jobs; nvidia-smi -L must list the devices, or {DEVICES} name them."
+        )
+    if "gpu" not in workflow.resource_settings.resources:
+        workflow.scheduler.global_resources["gpu"] = workflow.scheduler.resources["gpu"] = devices
+
+
 def asked(tier):
     """What determines which questions of a tier are asked, as canonical JSON."""
     part = CONFIG.scitrek
@@ -131,6 +193,37 @@ def artifacts():
 def scored(models, name):
     """One kind of scores, of all models that were asked."""
     return expand(results("scores", "{model}", f"{name}.parquet"), model=models)
+
+
+def answers_shown():
+    """Every answer of the run: of models to both papers, and of the SQL-execution baseline."""
+    return [
+        *(
+            results("answers", model, "transduction", f"{horizon}.jsonl")
+            for model in CONFIG.transduction.models
+            for horizon in CONFIG.transduction.horizons_of(MODELS[model])
+        ),
+        *(
+            results("answers", model, "scitrek", f"{setting.tier}.jsonl")
+            for model in (CONFIG.scitrek.models if CONFIG.scitrek else ())
+            for setting in CONFIG.scitrek.settings_of(MODELS[model])
+        ),
+        *([rules.execute_baseline.output.answers] if BASELINE else []),
+    ]
+
+
+def scores_shown():
+    """The scores of every answer of the run."""
+    return [
+        *scored(CONFIG.transduction.models, "transduction_documents"),
+        *(scored(CONFIG.scitrek.models, "scitrek") if CONFIG.scitrek else []),
+        *([rules.execute_baseline.output.scores] if BASELINE else []),
+    ]
+
+
+def questions_shown():
+    """SciTrek's questions and what they are about."""
+    return [*rules.write_questions.output, *flatten([METADATA])] if CONFIG.scitrek else []
 
 
 def tried_by_model():

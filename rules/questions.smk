@@ -28,12 +28,16 @@ rule write_questions:
     output:
         questions=results("questions", "questions.parquet"),
         drafts=results("questions", "drafts.jsonl"),
-    container:
-        lambda wildcards: image_of(WRITER.model) if CONFIG.scitrek.writer == "model" else IMAGES.kit
     log:
         results("logs", "write_questions.log"),
     benchmark:
         results("benchmarks", "write_questions.tsv")
+    container:
+        lambda wildcards: image_of(WRITER.model) if CONFIG.scitrek.writer == "model" else IMAGES.kit
+    threads: threads_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 1
+    resources:
+        gpu=gpus_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 0,
+        mem_mb=memory_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 8000,
     params:
         config=config_file,
         writing=WRITING,
@@ -52,13 +56,16 @@ rule try_model_writer:
         weights=weights_of(WRITER.model) if WRITER else [],
     output:
         results("questions", "model_writer.jsonl"),
-    container:
-        lambda wildcards: image_of(WRITER.model)
     log:
         results("logs", "try_model_writer.log"),
     benchmark:
         results("benchmarks", "try_model_writer.tsv")
-    threads: ALL_CORES
+    container:
+        lambda wildcards: image_of(WRITER.model)
+    threads: threads_of(WRITER.model) if WRITER else 1
+    resources:
+        gpu=gpus_of(WRITER.model) if WRITER else 0,
+        mem_mb=memory_of(WRITER.model) if WRITER else 4000,
     params:
         config=config_file,
         writing=WRITING,

@@ -76,7 +76,7 @@ class LocalEngine:
 
     def _note(self, body: dict[str, Any], headers: dict[str, str]) -> None:
         line = {"body": body, "authorization": headers.get("authorization"), "in_flight": self.in_flight}
-        line |= {"name": self.name, "devices": os.environ.get("CUDA_VISIBLE_DEVICES"), "time": time.time()}
+        line |= {"pid": os.getpid(), "devices": os.environ.get("CUDA_VISIBLE_DEVICES"), "time": time.time()}
         with self.log.open("a") as log:
             log.write(json.dumps(line) + "\n")
 

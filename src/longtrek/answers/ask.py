@@ -30,6 +30,7 @@ from longtrek.answers.reference import reference_outcome
 from longtrek.answers.request import Request
 from longtrek.answers.retry import Patience
 from longtrek.answers.rows import answered_row, not_asked_row
+from longtrek.answers.shards import WHOLE, Shard, share
 from longtrek.answers.store import Store, open_store
 from longtrek.answers.weights import Weights
 from longtrek.errors import LongtrekError
@@ -67,26 +68,29 @@ def ask(
     engine: Engine | None = None,
     patience: Patience | None = None,
     retry_failed: bool = False,
+    shard: Shard = WHOLE,
     say: Callable[[str], None] | None = None,
 ) -> Summary:
     """Ask what `store` lacks of `requests` and write all rows, in the requests' order, to `out`.
 
     `weights` are required for the engines that run here; a hosted model may have them for its tokenizer alone.
     `engine` replaces the one that the model's entry names. `retry_failed` asks again also what a server refused
-    for good. `say` takes a line for the log.
+    for good. A `shard` asks its share of the requests alone. `say` takes a line for the log.
 
     Raises:
         LongtrekError: see the module's text; also two requests with the same id and sample.
     """
     tell = say or (lambda line: print(line, file=sys.stderr, flush=True))
     _check_ids(requests)
+    places = share(requests, shard)
+    requests = [requests[place] for place in places]
     if engine is None and model.engine != "reference":
-        engine = engine_for(model, weights, store.with_suffix(".engine.log"))
+        engine = engine_for(model, weights, shard.file(store).with_suffix(".engine.log"))
     tokenizer = Tokenizer(model, weights.folder) if weights is not None else None
     fixed = identity(model, weights, engine_version_of(model))
     prepared = preflight(model, requests, tokenizer)
     keys = [answer_key(one.request, one.max_tokens, fixed) for one in prepared]
-    with open_store(store, tell) as opened:
+    with open_store(store, tell, shard) as opened:
         work = _Work(model, opened, tokenizer, job_provenance(model, fixed), tell)
         pending = work.missing(keys, prepared, retry_failed)
         tell(f"{model.name}: {len(pending)} of {len(keys)} requests to ask")
@@ -104,7 +108,8 @@ def ask(
                 f"model {model.name}: nothing was answered, {summary.failed} requests failed "
                 f"({first['kind']}: {first['message'][:300]}); nothing was written to {out}"
             )
-        opened.export(out, [(key, one.request.id, one.request.sample) for key, one in zip(keys, prepared, strict=True)])
+        wanted = [(key, one.request.id, one.request.sample) for key, one in zip(keys, prepared, strict=True)]
+        opened.export(out, wanted, places if shard.count > 1 else None)
     return summary
 
 

@@ -48,6 +48,7 @@ def weights(model: str, config_file: Path, out: Path | None, download: bool) -> 
 @click.option("--weights", "weights_path", type=PATH, help="Folder of the weights  [default: results/weights/MODEL]")
 @click.option("--store", type=PATH, help="Where answers are kept  [default: results/store/MODEL/STUDY/TIER.jsonl]")
 @click.option("--out", type=PATH, help="The answers in order  [default: results/answers/MODEL/STUDY/TIER.jsonl]")
+@click.option("--shard", "shard_text", metavar="NofM", help="Ask one of M shares of the tier, such as 2of3.")
 @click.option("--retry-failed", is_flag=True, help="Ask again also what a server refused for good.")
 def answers(
     model: str,
@@ -58,6 +59,7 @@ def answers(
     weights_path: Path | None,
     store: Path | None,
     out: Path | None,
+    shard_text: str | None,
     retry_failed: bool,
 ) -> None:
     """Ask MODEL the requests of STUDY's TIER that have no answer yet.
@@ -67,14 +69,25 @@ def answers(
     Every answer is synced to the store as it is received; a run that is killed loses none, and the same command asks
     only for the rest. Faults that may pass (rate limits, server errors, timeouts, cut streams) are asked again by the
     next run, what a server refused for good only with --retry-failed, and what cannot fit the model's window is
-    recorded as not asked. The answers, in the requests' order, are written to OUT.
+    recorded as not asked. The answers, in the requests' order, are written to OUT. Of a model whose entry says
+    `engine: imported` nothing is asked: its answers are those of `longtrek import answers`.
+
+    A tier that is too slow for one job is asked by several, each with a --shard; `longtrek merge` puts their answers,
+    results/answers/MODEL/STUDY/TIER/NofM.jsonl, together. What one shard was answered, no other number of them asks.
     """
     from longtrek import config as run_config
+    from longtrek.answers import imported_commands
     from longtrek.answers.ask import ask
+    from longtrek.answers.shards import WHOLE, Shard
     from longtrek.answers.weights import weights_of
 
     config = run_config.load(config_file)
     entry, results = _entry(model, config)
+    shard = Shard.parse(shard_text) if shard_text else WHOLE
+    out = out or results / "answers" / entry.name / study / (f"{tier}/{shard}.jsonl" if shard_text else f"{tier}.jsonl")
+    if entry.engine == "imported":
+        click.echo(imported_commands.take(config, entry, study, tier, store, out), err=True)
+        return
     found = weights_of(entry, weights_path or results / "weights" / entry.name)
     if study == "transduction":
         requests = _transduction(config, documents or results / "documents" / f"{tier}.jsonl.zst")
@@ -84,10 +97,21 @@ def answers(
         entry,
         requests,
         store=store or results / "store" / entry.name / study / f"{tier}.jsonl",
-        out=out or results / "answers" / entry.name / study / f"{tier}.jsonl",
+        out=out,
         weights=found,
         retry_failed=retry_failed,
+        shard=shard,
     )
+
+
+@click.command()
+@click.argument("shards", nargs=-1, required=True, type=PATH)
+@click.option("--out", required=True, type=PATH, help="The tier's answers, in order.")
+def merge(shards: tuple[Path, ...], out: Path) -> None:
+    """Put the answers of all SHARDS of a tier together, byte by byte what one job would have written."""
+    from longtrek.answers import shards as answer_shards
+
+    answer_shards.merge(shards, out)
 
 
 def _transduction(config: "Config", documents: Path) -> "list[Request]":

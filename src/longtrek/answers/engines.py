@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+from longtrek.answers import devices
 from longtrek.answers.client import Door
 from longtrek.answers.model import Model
 from longtrek.answers.server import LocalServer
@@ -97,6 +98,7 @@ def engine_for(model: Model, weights: Weights | None, log: Path) -> Engine:
         log,
         model.name,
         model.start_limit_s,
+        functools.partial(devices.lease, model.gpus) if model.engine == "vllm" else devices.no_lease,
     )
 
 

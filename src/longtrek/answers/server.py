@@ -7,12 +7,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
 import httpx
 
 from longtrek.answers import supervisor
 from longtrek.answers.client import Door
+from longtrek.answers.devices import Lease, no_lease
 from longtrek.errors import LongtrekError
 
 TAIL_LINES = 30
@@ -22,7 +24,8 @@ class LocalServer:
     """An engine process on a free loopback port, behind a key of its own so that nobody else's is mistaken for it.
 
     `command` gives the command line for a port. The engine is told the key in `VLLM_API_KEY` and is ready once
-    it lists `served_name` among its models.
+    it lists `served_name` among its models. What `lease` gives is held from before the start until nothing of the
+    engine is left, even where this process is killed.
     """
 
     ours = True
@@ -34,12 +37,15 @@ class LocalServer:
         log: Path,
         served_name: str,
         start_limit_s: float,
+        lease: Callable[[], AbstractContextManager[Lease]] = no_lease,
     ) -> None:
         self._command = command
         self._environment = environment
         self._log = log
         self._served_name = served_name
         self._start_limit_s = start_limit_s
+        self._lease = lease
+        self._held = ExitStack()
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> Door:
@@ -48,23 +54,9 @@ class LocalServer:
         Raises:
             LongtrekError: it ended, or was not ready in time; the message holds the end of its log.
         """
-        port = _free_port()
-        key = secrets.token_hex(16)
-        self._log.parent.mkdir(parents=True, exist_ok=True)
-        command = self._command(port)
-        with self._log.open("ab") as log:
-            log.write(f"\n$ {' '.join(command)}\n".encode())
-            log.flush()
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", str(Path(supervisor.__file__)), *command],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env={**os.environ, **self._environment, "VLLM_API_KEY": key},
-                start_new_session=True,
-            )
-        door = Door(f"http://127.0.0.1:{port}/v1", self._served_name, {"Authorization": f"Bearer {key}"}, True)
+        lease = self._held.enter_context(self._lease())
         try:
+            door = self._launch(lease)
             self._wait(door)
         except BaseException:
             self.stop()
@@ -77,12 +69,12 @@ class LocalServer:
 
     def stop(self) -> None:
         """End the engine and everything below it; returns when nothing of it is left."""
-        if self._process is None:
-            return
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
-        self._process = None
+        if self._process is not None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            self._process.wait()
+            self._process = None
+        self._held.close()
 
     def log_tail(self) -> str:
         """The last lines of the engine's log."""
@@ -90,6 +82,25 @@ class LocalServer:
             log.seek(max(0, self._log.stat().st_size - 16384))
             lines = log.read().decode(errors="replace").splitlines()
         return "\n".join(lines[-TAIL_LINES:])
+
+    def _launch(self, lease: Lease) -> Door:
+        port = _free_port()
+        key = secrets.token_hex(16)
+        self._log.parent.mkdir(parents=True, exist_ok=True)
+        command = self._command(port)
+        with self._log.open("ab") as log:
+            log.write(f"\n$ {' '.join(command)}\n".encode())
+            log.flush()
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", str(Path(supervisor.__file__)), *command],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **self._environment, **lease.environment, "VLLM_API_KEY": key},
+                start_new_session=True,
+                pass_fds=lease.handles,
+            )
+        return Door(f"http://127.0.0.1:{port}/v1", self._served_name, {"Authorization": f"Bearer {key}"}, True)
 
     def _wait(self, door: Door) -> None:
         deadline = time.monotonic() + self._start_limit_s

@@ -1,6 +1,7 @@
 """The durable store: one answer, one appended line, one sync. Nothing received is ever lost or asked twice.
 
-A store is never a rule's output (Snakemake deletes those); a rule's output is exported from it.
+A store is never a rule's output (Snakemake deletes those); a rule's output is exported from it. Where several jobs
+ask a tier, each appends to a file of its own, and each reads them all.
 
 - An `answered` row settles its key for good; a later row with that key does not replace it.
 - A `failed` row is a record, not an answer. Rows whose fault may pass (`TRANSIENT`) are asked again by the next
@@ -14,11 +15,13 @@ import contextlib
 import fcntl
 import json
 import os
-import socket
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from longtrek.answers.locks import claim, holder, wait_for
+from longtrek.answers.shards import PLACE, WHOLE, Shard, store_files
 from longtrek.errors import LongtrekError
 from longtrek.files import write_jsonl
 
@@ -29,8 +32,11 @@ TRANSIENT = frozenset(
 )
 
 
+LOOK_EVERY_S = 0.5
+
+
 class Store:
-    """The answers of one model, study and tier, open for appending by this process alone."""
+    """The answers of one model, study and tier; `path` is the file that this process alone appends to."""
 
     def __init__(self, path: Path, handle: int, rows: dict[str, Row]) -> None:
         self.path = path
@@ -76,10 +82,11 @@ class Store:
             ) from error
         _settle(self._rows, row)
 
-    def export(self, path: Path, wanted: Sequence[tuple[str, str, int]]) -> None:
+    def export(self, path: Path, wanted: Sequence[tuple[str, str, int]], places: Sequence[int] | None = None) -> None:
         """Write the rows of `wanted` (key, id, sample), in that order, as a rule's output: whole or not at all.
 
-        Ids and samples are the caller's, since a key outlives a change of names.
+        Ids and samples are the caller's, since a key outlives a change of names. A shard's rows get their `places`
+        in the tier, by which they are merged.
 
         Raises:
             LongtrekError: a key has no row; the message says how many have none.
@@ -90,35 +97,41 @@ class Store:
                 f"{self.path}: {len(missing)} of {len(wanted)} requests have no row, first {missing[0]}; "
                 "run the same command again to ask for them"
             )
-        write_jsonl(path, ({**self._rows[key], "id": name, "sample": sample} for key, name, sample in wanted))
+        rows = ({**self._rows[key], "id": name, "sample": sample} for key, name, sample in wanted)
+        write_jsonl(path, rows if places is None else ({**row, PLACE: n} for row, n in zip(rows, places, strict=True)))
 
 
 @contextlib.contextmanager
-def open_store(path: Path, say: Callable[[str], None]) -> Iterator[Store]:
-    """Lock and read a store, dropping a torn last line, and hold the lock until the block ends.
+def open_store(path: Path, say: Callable[[str], None], shard: Shard = WHOLE) -> Iterator[Store]:
+    """Lock and read a tier's store, dropping a torn last line, and hold the lock until the block ends.
 
-    A second writer waits here; `say` gets one line that names the process it waits for.
+    A shard appends to its own file and knows the rows of all the tier's files. A second writer waits here, and so
+    do jobs that would ask the tier in another number of shards; `say` gets one line that names what it waits for.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with _lock(path.with_name(path.name + ".lock"), say):
-        new = not path.exists()
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    own = shard.file(path)
+    own.parent.mkdir(parents=True, exist_ok=True)
+    with _agreed(path, shard.count, say), _lock(own.with_name(own.name + ".lock"), say):
+        new = not own.exists()
+        handle = os.open(own, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
         try:
             if new:
-                _sync_folder(path.parent)
-            _drop_torn_line(path, handle, say)
-            yield Store(path, handle, read_rows(path))
+                _sync_folder(own.parent)
+            _drop_torn_line(own, handle, say)
+            rows: dict[str, Row] = {}
+            for file in store_files(path):
+                rows = read_rows(file, rows)
+            yield Store(own, handle, rows)
         finally:
             os.close(handle)
 
 
-def read_rows(path: Path) -> dict[str, Row]:
-    """Read a store's standing row of every key; a torn last line is ignored.
+def read_rows(path: Path, before: Mapping[str, Row] | None = None) -> dict[str, Row]:
+    """Read a store file's standing row of every key, after those read `before`; a torn last line is ignored.
 
     Raises:
         LongtrekError: a line other than a torn last one is not a row; the message names the line.
     """
-    rows: dict[str, Row] = {}
+    rows = dict(before or {})
     with path.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             if line.endswith(b"\n"):
@@ -175,17 +188,46 @@ def _drop_torn_line(path: Path, handle: int, say: Callable[[str], None]) -> None
 def _lock(path: Path, say: Callable[[str], None]) -> Iterator[None]:
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(handle, 200, 0).decode(errors="replace").strip() or "another process"
-            say(f"{path.with_suffix('')}: waiting for {holder}, which is writing to this store")
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"process {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        if not claim(handle):
+            say(f"{path.with_suffix('')}: waiting for {holder(handle)}, which is writing to this store")
+            wait_for(handle)
         yield
     finally:
         os.close(handle)
+
+
+@contextlib.contextmanager
+def _agreed(path: Path, count: int, say: Callable[[str], None]) -> Iterator[None]:
+    """Share a tier with jobs that ask it in the same number of shards; wait while it is asked in another.
+
+    Shares of different numbers overlap, so that jobs left over from before a change would ask the same twice.
+    """
+    handle = os.open(path.with_suffix(".shards.lock"), os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        told = ""
+        while not _agrees(handle, count):
+            asked = os.pread(handle, 20, 0).decode().strip()
+            if asked != told:
+                say(f"{path}: waiting for jobs that ask this tier in {asked} shards")
+                told = asked
+            time.sleep(LOOK_EVERY_S)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _agrees(handle: int, count: int) -> bool:
+    """Hold a tier's number of shards beside others, as it stands or, where nobody else holds it, as it shall be."""
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    if os.pread(handle, 20, 0).decode().strip() == str(count):
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:  # the kernel took the shared lock back
+        return False
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, f"{count}\n".encode(), 0)
+    return _agrees(handle, count)  # between the two locks another may have come
 
 
 def _sync_folder(folder: Path) -> None:

@@ -1,0 +1,153 @@
+"""The Slurm profile on a real Slurm of one node: GPUs by rule, failures retried and told, kills survived."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Run
+from longtrek.files import read_jsonl
+from longtrek.paths import ROOT
+from pretend_gpus import PretendGpus
+from serving import serving
+
+pytestmark = pytest.mark.machine
+TOOLS = ROOT.parent / "shared" / "tools"
+PROFILE = ROOT / "profiles" / "slurm"
+# The node is small, and the test waits for each answer of squeue.
+SMALL = ["--max-threads", "2", "--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "3"]
+SMALL += ["--seconds-between-status-checks", "3", "--set-resources", "answer_transduction:mem_mb=1500"]
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A Slurm of this machine alone, from its start to its end."""
+    missing = [tool for tool in ("slurmctld", "slurmd", "sbatch", "munged") if shutil.which(tool) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)}: not installed (Debian: slurm-wlm munge)")
+    if os.geteuid() != 0 or not TOOLS.is_dir():
+        pytest.skip(f"needs root and the scripts of {TOOLS}")
+    if subprocess.run(["scontrol", "ping"], capture_output=True, check=False).returncode == 0:
+        pytest.skip("a Slurm runs here already, and its settings are not ours to change")
+    folder = tmp_path_factory.mktemp("slurm")
+    started = subprocess.run(
+        [str(TOOLS / "slurm_start.sh"), str(folder)],
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    try:
+        assert started.returncode == 0, started.stdout
+        deadline = time.monotonic() + 30
+        while "idle" not in _told("sinfo", "--noheader", "--format=%T"):
+            assert time.monotonic() < deadline, started.stdout
+            time.sleep(0.5)
+        yield folder
+    finally:
+        subprocess.run([str(TOOLS / "slurm_stop.sh"), str(folder)], check=False)
+
+
+def _told(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+
+
+def on_slurm(run: Run, *arguments: str, retries: int) -> list[str]:
+    """The command that runs the workflow through Slurm, as anyone would: the profile, and no cores."""
+    words = run.command(*SMALL, "--retries", str(retries), *arguments)
+    words[words.index("--profile") + 1] = str(PROFILE)
+    at = words.index("--cores")
+    return [*words[:at], *words[at + 2 :]]
+
+
+def result(run: Run, model: str) -> str:
+    """The answers of a model, as a target."""
+    return f"results/answers/{model}/transduction/4096.jsonl"
+
+
+def jobs_of(rule: str) -> list[dict[str, str]]:
+    """What Slurm knows of all jobs of a rule: comments are the plugin's, `rule_NAME_wildcards_…`."""
+    text = _told("scontrol", "--oneliner", "show", "jobs")
+    jobs = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in text.splitlines()]
+    return [job for job in jobs if job.get("Comment", "").startswith(f"rule_{rule}")]
+
+
+@pytest.mark.usefixtures("slurm")
+def test_a_run_ends_through_slurm_with_its_failing_job_retried_and_told(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gpus = PretendGpus(run.folder, monkeypatch, "0,1,2,3")  # of which Slurm gives a job the one that it has
+    run.add_model("on-gpu", **gpus.entry())
+    nowhere = {"url": "http://127.0.0.1:9/v1"}
+    run.add_model("nobody", engine="endpoint", repository="local", window=99999, endpoint=nowhere)
+    targets = [f"results/scores/{model}/transduction.parquet" for model in ("on-gpu", "nobody", "solver-a")]
+    done = subprocess.run(
+        on_slurm(run, *targets, retries=1),
+        cwd=run.folder,
+        env=run.environment(),
+        text=True,
+        capture_output=True,
+        check=False,
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode != 0, said
+    assert [(run.folder / target).exists() for target in targets] == [True, False, True], said
+    assert {request["devices"] for request in gpus.asked()} == {"0"}
+    asked = jobs_of("answer_transduction")
+    states = {name: [job["JobState"] for job in asked if name in job["Comment"]] for name in ("on-gpu", "nobody")}
+    assert states == {"on-gpu": ["COMPLETED"], "nobody": ["FAILED", "FAILED"]}, said
+    assert "Trying to restart job" in said and "nobody answers at http://127.0.0.1:9" in said
+    (job,) = [job for job in asked if "on-gpu" in job["Comment"]]
+    assert (job["TresPerJob"], job["NumNodes"], job["TimeLimit"]) == ("gres:gpu:1", "1", "1-00:00:00")
+    assert "ntasks-per-gpu" not in said and job.get("NtasksPerTRES:Gpu", "0") in ("0", "(null)")
+    assert job["MinMemoryNode"] == "1500M"
+
+
+@pytest.mark.usefixtures("slurm")
+@pytest.mark.parametrize("retries", [0, 1])
+def test_a_slurm_job_that_is_cancelled_amid_its_answers_goes_on_from_there(tmp_path: Path, retries: int) -> None:
+    with serving(tmp_path, "--delay", "0.25") as server:
+        run = Run(tmp_path)
+        endpoint: dict[str, Any] = {"engine": "endpoint", "repository": "local", "window": 99999}
+        run.add_model("hosted", **endpoint, endpoint={"url": server.url}, max_concurrency=1)
+        whole = subprocess.Popen(
+            on_slurm(run, result(run, "hosted"), retries=retries),
+            cwd=tmp_path,
+            env=run.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        store = tmp_path / "results" / "store" / "hosted" / "transduction" / "4096.jsonl"
+        deadline = time.monotonic() + 180
+        while not store.exists() or store.read_bytes().count(b"\n") < 3:
+            assert whole.poll() is None and time.monotonic() < deadline
+            time.sleep(0.05)
+        running = [job["JobId"] for job in jobs_of("answer_transduction") if job["JobState"] == "RUNNING"]
+        subprocess.run(["scancel", *running], check=True)
+        said, _ = whole.communicate()
+        if retries == 0:
+            assert whole.returncode != 0 and "CANCELLED" in said, said
+            kept, before = store.read_bytes().count(b"\n"), len(server.asked())
+            assert 3 <= kept < 12
+            again = subprocess.run(
+                on_slurm(run, result(run, "hosted"), retries=0),
+                cwd=tmp_path,
+                env=run.environment(),
+                text=True,
+                capture_output=True,
+                check=False,
+            )
+            assert again.returncode == 0, again.stdout + again.stderr
+            assert len(server.asked()) - before == 12 - kept
+        else:
+            assert whole.returncode == 0 and "Trying to restart job" in said, said
+        prompts = server.asked()
+    assert len(running) == 1 and len(set(prompts)) == 12
+    assert len(prompts) <= 13  # what was in flight when the job was cancelled, and nothing else, was asked twice
+    assert len(list(read_jsonl(tmp_path / result(run, "hosted")))) == 12
