@@ -5,7 +5,7 @@ rule write_report:
     """Pages that open from disk: every figure, table, claim, model and answer of the run."""
     input:
         artifacts=artifacts(),
-        claims=results("claims.csv"),
+        claims=rules.judge_claims.output.claims,
         documents=expand(results("documents", "{horizon}.jsonl.zst"), horizon=CONFIG.transduction.ask.horizons),
         answers=answers_shown(),
         scores=scores_shown(),

@@ -27,7 +27,11 @@ COLUMNS = (
     "reason",
     "verdict",
     "needs",
+    "relation",
+    "kind",
+    "remark",
 )
+RELATIONS = {">=": "at least ", "<=": "at most "}
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,14 @@ class Claim:
     reason: str
     verdict: str
     needs: str
+    relation: str
+    kind: str
+    remark: str
+
+    @property
+    def claimed(self) -> str:
+        """The published value as it is claimed: the value itself, or a bound."""
+        return RELATIONS.get(self.relation, "") + self.published if self.published else ""
 
     @property
     def exhibit(self) -> str | None:
@@ -76,6 +88,11 @@ def read_claims(path: Path) -> list[Claim] | None:
                 f"{', '.join(VERDICTS)}, and of {', '.join(PAPERS)}"
             )
     return [Claim(**row | {"paper": PAPERS[row["paper"]]}) for row in rows]
+
+
+def inconsistent(claims: Sequence[Claim]) -> int:
+    """How many claims differ because numbers that a paper prints disagree with each other; no run can mend those."""
+    return sum(claim.kind == "printed" and claim.verdict == "differs" for claim in claims)
 
 
 def verdicts(claims: Sequence[Claim]) -> dict[str, Mapping[str, int]]:

@@ -24,15 +24,14 @@ def explorer_links(claims: Sequence[Claim], config: Config, studies: Sequence[An
     model, and is left out of the filters otherwise.
     """
     by_paper = {study.paper: study for study in studies if study.rows.count}
-    judged = {
-        claim.id: by_paper[claim.paper] for claim in claims if claim.verdict != "not run" and claim.paper in by_paper
-    }
+    resting = [claim for claim in claims if claim.verdict != "not run" and claim.kind == RESTS_ON_ANSWERS]
+    judged = {claim.id: by_paper[claim.paper] for claim in resting if claim.paper in by_paper}
     if not judged:
         return {}
     found: dict[str, Mapping[str, str]] = {}
     for asked in read(read_all(config.published)):
         study = judged.get(asked.claim.id)
-        if study is None or asked.claim.kind != RESTS_ON_ANSWERS:
+        if study is None:
             continue
         said = {name: asked.get(name) for name in FILTERS[study.paper]}
         there = {name: value for name, value in said.items() if value in study.values(name)}

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import longtrek
+from longtrek.analysis.claims.table import KINDS
 from longtrek.answers.model import Model, load_model
 from longtrek.config import Config
 from longtrek.report import scitrek, transduction
-from longtrek.report.claims import VERDICTS, Claim, read_claims, verdicts
+from longtrek.report.claims import VERDICTS, Claim, inconsistent, read_claims, verdicts
 from longtrek.report.data_files import whole_folder
 from longtrek.report.exhibits import exhibits
 from longtrek.report.explorer_links import explorer_links
@@ -76,6 +77,8 @@ def _claims(claims: list[Claim] | None, config: Config, studies: Sequence[Answer
         "claims": claims,
         "verdicts": verdicts(claims or []),
         "verdict_names": VERDICTS,
+        "claim_kinds": {kind: words for kind, words in KINDS.items() if kind in {claim.kind for claim in claims or ()}},
+        "inconsistent": inconsistent(claims or []),
         "explorer": explorer_links(claims or [], config, studies),
     }
 

@@ -15,11 +15,13 @@
     claims.forEach((claim, place) => {
       const fits =
         (!wanted("paper") || claim.dataset.paper === wanted("paper")) &&
+        (!wanted("kind") || claim.dataset.kind === wanted("kind")) &&
         (!wanted("verdict") || claim.dataset.verdict === wanted("verdict")) &&
         texts[place].includes(wanted("words").toLowerCase());
       claim.hidden = !fits;
       count += fits;
     });
+    for (const paper of document.querySelectorAll(".paper")) paper.hidden = !paper.querySelector(".claim:not([hidden])");
     shown.textContent = count === claims.length ? `All ${count} claims` : `${count} of ${claims.length} claims`;
   }
 

@@ -2,6 +2,7 @@
 // What differs between an expected and a given text, and a text put together again from what it repeats.
 longtrek.differences = (() => {
   const LONGEST = 400; // longer records are not compared sign by sign
+  const ALIKE = 0.5; // texts that share less are marked as a whole: their common signs are there by chance
 
   // Pieces [kind, text] that turn `expected` into `given`: "same", "missing", "added".
   function pieces(expected, given) {
@@ -64,8 +65,11 @@ longtrek.differences = (() => {
 
   // Nodes that show a given text with its differences marked.
   function marked(expected, given) {
-    if (Math.max(expected.length, given.length) > LONGEST) return [node("ins", given)];
-    return pieces(expected, given).map(([kind, text]) =>
+    const longer = Math.max(expected.length, given.length);
+    const found = longer > LONGEST ? [] : pieces(expected, given);
+    const shared = found.reduce((sum, [kind, text]) => sum + (kind === "same" ? text.length : 0), 0);
+    if (shared < ALIKE * longer) return [node("ins", given)];
+    return found.map(([kind, text]) =>
       kind === "same" ? document.createTextNode(text) : node(kind === "added" ? "ins" : "del", text),
     );
   }

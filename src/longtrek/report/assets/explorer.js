@@ -56,7 +56,7 @@
     at("answers").tHead.replaceChildren(el("tr", {}, ...cells));
   }
 
-  const kinds = (column) => [column.right ? "right" : "", column.wide ? "wide" : ""].join(" ").trim() || null;
+  const kinds = (column) => [column.right ? "right" : "", column.wide ? "wide" : "", column.name === "model" ? "whose" : ""].join(" ").trim() || null;
 
   function nextSort(name) {
     const sort = state().get("sort");
@@ -77,6 +77,7 @@
       const bar = el("i", { style: `width: ${(100 * share).toFixed(1)}%` });
       return el("td", { class: "right" }, el("span", { class: "meter wide", "aria-hidden": "true" }, bar), share.toFixed(3));
     }
+    if (column.mark) return el("td", { class: "right" }, value === null ? "–" : longtrek.parts.mark(value));
     const status = column.name === "status" ? ` status ${value}` : "";
     return el("td", { class: `${kinds(column) ?? ""}${status}`.trim() || null }, list.text(column, value));
   }

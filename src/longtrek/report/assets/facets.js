@@ -52,21 +52,25 @@ longtrek.studies = (() => {
       { name: "context", label: "Context", text: words, wide: true },
       { name: "skill", label: "Skill", text: words, wide: true },
       { name: "status", label: "Status", text: words, wide: true },
-      { name: "paper", label: "Exact", right: true, text: mark },
+      { name: "paper", label: "Exact", right: true, mark: true },
       { name: "f1", label: "F1", right: true, wide: true, text: score },
-      { name: "strict", label: "Strict", right: true, text: mark },
+      { name: "strict", label: "Strict", right: true, mark: true },
       { name: "parts", label: "Parts F1", right: true, wide: true, text: score },
       { name: "written", label: "Tokens", right: true, wide: true, text: thousands },
     ],
   };
 
-  function mark(value) {
-    return value === null ? "–" : value ? "✓ right" : "✗ wrong";
+  // Seconds in the units that people say.
+  function duration(seconds) {
+    if (seconds === null) return null;
+    if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;
+    const minutes = Math.floor(Math.round(seconds) / 60);
+    return minutes < 60 ? `${minutes} min ${Math.round(seconds) % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
   }
 
   function score(value) {
     return value === null ? "–" : value.toFixed(3);
   }
 
-  return { transduction, scitrek, thousands, words, horizon, score };
+  return { transduction, scitrek, thousands, words, horizon, score, duration };
 })();

@@ -58,6 +58,11 @@ longtrek.parts = (() => {
     return el("span", { class: right ? "yes" : "no" }, `${right ? "✓" : "✗"} ${words ?? (right ? "right" : "wrong")}`);
   }
 
+  // The same where there is no room for words.
+  function mark(right) {
+    return el("span", { class: right ? "yes" : "no" }, right ? "✓" : "✗", el("span", { class: "unseen" }, right ? "right" : "wrong"));
+  }
+
   // What became of an answer, in a sentence; null for one that is simply there.
   function fate(status, answer, finish) {
     const error = answer.error ? `${answer.error.kind}${answer.error.message ? `: ${answer.error.message}` : ""}` : "";
@@ -89,5 +94,5 @@ longtrek.parts = (() => {
     return el("p", { class: "made" }, el("code", {}, line));
   }
 
-  return { el, facts, unfolding, text, provenance, verdict, fate, notice, command };
+  return { el, facts, unfolding, text, provenance, verdict, mark, fate, notice, command };
 })();

@@ -2,7 +2,7 @@
 // An opened answer of SciTrek: the question, expected and given parts side by side, and what it was asked about.
 longtrek.studies.scitrek.open = (() => {
   const { el, facts, unfolding, text, provenance, verdict, fate, notice } = longtrek.parts;
-  const { thousands, words, score } = longtrek.studies;
+  const { thousands, words, score, duration } = longtrek.studies;
 
   function partsTable(rows) {
     const cell = (one, other) => {
@@ -44,7 +44,7 @@ longtrek.studies.scitrek.open = (() => {
         ["Tokens read", value("read") === null ? null : thousands(value("read"))],
         ["From the cache", value("cached") === null ? null : thousands(value("cached"))],
         ["Tokens written", value("written") === null ? null : thousands(value("written"))],
-        ["Time", value("seconds") === null ? null : `${value("seconds")} s`],
+        ["Time", duration(value("seconds"))],
       ]),
       fate(value("status"), answer, value("finish")),
     ];

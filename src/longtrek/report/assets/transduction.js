@@ -3,8 +3,8 @@
 longtrek.studies.transduction.open = (() => {
   const PAGE = 200; // records on one page
   const BINS = 240;
-  const { el, facts, unfolding, text, provenance, verdict, fate, notice, command } = longtrek.parts;
-  const { thousands, words, horizon } = longtrek.studies;
+  const { el, facts, unfolding, text, provenance, mark, fate, notice, command } = longtrek.parts;
+  const { thousands, words, horizon, duration } = longtrek.studies;
   const BOTH = 3; // right under both rules
 
   // Expected records as the kit counts them: lines that hold something, or the cells of a table row by row.
@@ -116,10 +116,6 @@ longtrek.studies.transduction.open = (() => {
     return el("table", { class: "records" }, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...body));
   }
 
-  function mark(right) {
-    return el("span", { class: right ? "yes" : "no" }, right ? "✓" : "✗", el("span", { class: "unseen" }, right ? "right" : "wrong"));
-  }
-
   // The records, a page at a time, all of them or only those that are wrong.
   function recordsPart(state) {
     const table = el("div", { class: "scroll", role: "region", "aria-label": "Records", tabindex: 0 });
@@ -155,7 +151,7 @@ longtrek.studies.transduction.open = (() => {
     return [el("h3", {}, "Record by record"), el("div", { class: "tools" }, jump, label, back, on, said), table];
   }
 
-  function head(list, row, results) {
+  function head(list, row) {
     const value = (name) => list.value(name, row);
     const share = (name) => (value(name) === null ? null : `${(value(name) / value("records")).toFixed(3)} (${thousands(value(name))} of ${thousands(value("records"))})`);
     const place = (number) => (number === null ? null : `record ${thousands(number + 1)}`);
@@ -169,7 +165,7 @@ longtrek.studies.transduction.open = (() => {
       ["Ended by", value("finish") === null ? null : words(value("finish"))],
       ["Tokens read", value("read") === null ? null : thousands(value("read"))],
       ["Tokens written", value("written") === null ? null : thousands(value("written"))],
-      ["Time", value("seconds") === null ? null : `${value("seconds")} s`],
+      ["Time", duration(value("seconds"))],
     ]);
   }
 
@@ -183,6 +179,9 @@ longtrek.studies.transduction.open = (() => {
       head(list, row),
       fate(value("status"), answer, value("finish")),
     ];
+    const expectedLines = asked.expected.split("\n");
+    const received = answer.text ? unfolding("The answer as it was received", () => text(longtrek.differences.lines(answer.text, expectedLines), "The answer as it was received")) : null;
+    const reasoning = answer.reasoning ? unfolding("Its reasoning", () => text(answer.reasoning.split("\n"), "Its reasoning")) : null;
     if (value("paper") !== null) {
       const given = givenRecords(answer.wrong, records.length);
       const state = { records, given, asked, promptLines, rule: where.rule, page: 0, lost: value(where.rule === "strict" ? "lost_strict" : "lost") };
@@ -191,16 +190,13 @@ longtrek.studies.transduction.open = (() => {
         el("h3", {}, "Along the output"),
         course(given, state.rule, state.lost),
         el("p", { class: "legend" }, key("right", `right under ${state.rule}`), key("wrong", "wrong"), key("none", "nothing given")),
+        received,
+        reasoning,
         ...recordsPart(state),
       );
     }
-    const expectedLines = asked.expected.split("\n");
-    parts.push(el("h3", {}, "In full"));
-    if (answer.text) {
-      parts.push(unfolding("The answer as it was received", () => text(longtrek.differences.lines(answer.text, expectedLines), "The answer as it was received")));
-    }
-    if (answer.reasoning) parts.push(unfolding("Its reasoning", () => text(answer.reasoning.split("\n"), "Its reasoning")));
     parts.push(
+      el("h3", {}, "What it was asked, and where it comes from"),
       unfolding("What was expected", () => text(expectedLines, "What was expected")),
       unfolding(`The prompt, ${thousands(asked.prompt_tokens)} cl100k_base tokens`, () => text(promptLines, "The prompt")),
       unfolding("Where it comes from", () => provenance(list, row, answer)),
