@@ -35,7 +35,10 @@ check: $(KIT)/ready ## Lint, format and types
 	snakemake --lint --configfile config/quick.yaml
 	hadolint Dockerfile
 
-bench: $(KIT)/ready ## Measure generation, scoring and queries on this machine
+snakemake-report: $(KIT)/ready ## Snakemake's own report of a finished run, every figure with its caption (RUN_REPORT=FILE)
+	snakemake --configfile "$(CONFIG)" --report "$(RUN_REPORT)"
+
+bench: $(KIT)/ready ## Measure generation, scoring, queries and answers on this machine
 	for file in benchmarks/*.py; do python $$file || exit 1; done
 
 images: $(KIT)/ready ## Build the container images (IMAGES=--help shows the choices, such as IMAGES="engine --cpu")
