@@ -9,6 +9,7 @@ import click
 from longtrek.options import config_option
 
 if TYPE_CHECKING:
+    from longtrek.answers.model import Model
     from longtrek.answers.preflight import Prepared
     from longtrek.answers.request import Request
     from longtrek.config import Config
@@ -70,15 +71,18 @@ def selftest(
     facts: dict[str, Any] = {"model": entry.name, **identity(entry, found, engine_version_of(entry)), "tokens": tokens}
     whole = report.as_json(facts, names, passes, comparisons)
     write_text(path, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
-    sizes = [one.prompt_size for one in prepared]
-    click.echo(
-        f"{entry.name}, {entry.engine} {facts['engine']['version'] or '(version not known)'}, {entry.dtype}, "
-        f"temperature {entry.sampling.temperature:g}: {len(names)} prompts of {min(sizes):,} to {max(sizes):,} tokens, "
-        f"at most {tokens} written\n"
-    )
+    click.echo(_head(entry, facts["engine"]["version"], [one.prompt_size for one in prepared], tokens) + "\n")
     for line in report.lines(passes, comparisons):
         click.echo(line)
     click.echo(f"\n{path}")
+
+
+def _head(entry: "Model", version: str | None, sizes: list[int], tokens: int) -> str:
+    return (
+        f"{entry.name}, {entry.engine} {version or '(version not known)'}, {entry.dtype}, temperature "
+        f"{entry.sampling.temperature:g}: {len(sizes)} prompts of {min(sizes):,} to {max(sizes):,} tokens, at most "
+        f"{tokens} written"
+    )
 
 
 def _requests(config: "Config", count: int, horizon: int, tokens: int) -> "list[Request]":
