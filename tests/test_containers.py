@@ -197,19 +197,25 @@ def test_a_job_in_a_container_runs_the_code_that_the_rules_have_hashed(tmp_path:
 
 @pytest.fixture(scope="module")
 def buildah(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """buildah with a store of its own, which holds `localhost/base:bookworm`; all is removed at the end."""
+    """buildah with a store of its own, which holds `localhost/base:bookworm`.
+
+    All is removed at the end, unless LONGTREK_IMAGE_STORE names a folder, which is kept and used again.
+    """
     if os.geteuid() != 0:
         pytest.skip("building an image here needs root")
     missing = [tool for tool in ("apptainer", "buildah", "debootstrap") if not shutil.which(tool)]
     if missing or not TOOLS.is_dir():
         pytest.skip(f"not on this machine: {', '.join(missing) or TOOLS}")
-    folder = tmp_path_factory.mktemp("store")
-    made = subprocess.run([TOOLS / "make_base_image.sh", folder], capture_output=True, text=True, check=False)
-    assert made.returncode == 0, made.stdout + made.stderr
-    shutil.rmtree(folder / "rootfs")
-    (folder / "base.tar").unlink()
-    yield f"buildah --storage-driver vfs --root {folder}/store --runroot {folder}/run"
-    shutil.rmtree(folder)
+    kept = os.environ.get("LONGTREK_IMAGE_STORE")
+    folder = Path(kept) if kept else tmp_path_factory.mktemp("store")
+    if not (folder / "store").is_dir():
+        made = subprocess.run([TOOLS / "make_base_image.sh", folder], capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stdout + made.stderr
+        shutil.rmtree(folder / "rootfs")
+        (folder / "base.tar").unlink()
+    yield f"buildah --root {folder}/store --runroot {folder}/run"
+    if not kept:
+        shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="module")
@@ -226,7 +232,7 @@ def built(environment: str, buildah: str, sifs: Path, *options: str) -> Path:
     command += ["--build-arg", "BASE_IMAGE=localhost/base:bookworm", "--sifs", str(sifs)]
     wheels = os.environ.get("PIP_FIND_LINKS", "")
     command += ["--find-links", wheels] if Path(wheels).is_dir() and wheels else []
-    isolated = {**os.environ, "BUILDAH_ISOLATION": "chroot"}
+    isolated = {**os.environ, "BUILDAH_ISOLATION": "chroot", "STORAGE_DRIVER": "vfs"}
     done = subprocess.run(
         [*command, "--out", str(sifs / "images.yaml")], env=isolated, capture_output=True, text=True, check=False
     )

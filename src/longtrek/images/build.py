@@ -41,7 +41,8 @@ class Builder:
     def build(self, target: str, tag: str, root: Path) -> list[str]:
         """The command that builds a target of the Dockerfile in `root`."""
         command = [*self.command, "build", "--file", str(root / "Dockerfile"), "--target", target, "--tag", tag]
-        command += ["--layers"] if self.program == "buildah" else []
+        # buildah asks registries for a base that it has, unless told not to; the others look here first.
+        command += ["--layers", "--pull=false"] if self.program == "buildah" else []
         for argument in self.arguments:
             command += ["--build-arg", argument]
         command += ["--build-context", f"wheels={self.wheels}"] if self.wheels else []
