@@ -111,7 +111,7 @@ def test_a_config_that_is_a_folder_is_an_error_that_names_it(tmp_path: Path) -> 
 
 
 def test_a_model_that_is_asked_no_tier_is_an_error(tmp_path: Path) -> None:
-    run = config.load(changed(tmp_path, transduction__models=["reference-solver"]))
+    run = config.load(changed(tmp_path, transduction__models=["reference-solver"], scitrek=None))
     config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(4096, 8192))})
     with pytest.raises(LongtrekError, match=r"reference-solver is asked nothing.*8192"):
         config.check_models(run, {"reference-solver": Model("reference-solver", "reference", tiers=(8192,))})
