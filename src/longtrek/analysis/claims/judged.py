@@ -120,9 +120,9 @@ def page(found: Sequence[Judged], evidence: Evidence) -> str:
         "",
         "Reproduced: the recomputed number is within the tolerance of what is claimed. Within noise: it is not, but a "
         "number within its bounds is; bounds are a 95% interval of a run, or what rounding and numbers that are not "
-        "printed leave open in a paper's arithmetic. Differs: neither. Not run: there is no number to compare. A check's "
-        "scores, and a quick run's, are never held against a paper. Why each tolerance is what it is stands in "
-        "`claims.csv`. That a paper's arithmetic holds says nothing of its models: those claims are further down.",
+        "printed leave open in a paper's arithmetic. Differs: neither. Not run: there is no number to compare. The "
+        "scores of a check, and of a quick run, are never held against a paper. That a paper's arithmetic holds says "
+        "nothing of its models. Why each tolerance is what it is stands in `claims.csv`.",
         "",
         "## What differs",
         "",

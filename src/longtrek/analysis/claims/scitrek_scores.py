@@ -166,6 +166,8 @@ def strongest_correlation(evidence: Evidence, asked: Asked) -> Found:
 
     def compute() -> Found:
         found = [abs(r) for model in thinking(evidence.printed) for r in _correlations(evidence, model).values()]
+        if not found:
+            raise Incomplete("no correlation is defined")
         return Found(exact(max(found)), f"{len(found)} correlations")
 
     return when_whole(compute)
@@ -174,17 +176,21 @@ def strongest_correlation(evidence: Evidence, asked: Asked) -> Found:
 @computes
 def correlation(evidence: Evidence, asked: Asked) -> Found:
     """A model's correlation of exact match with one property, full text at 128K (Table 8)."""
-    name = PROPERTY[asked.need("property")]
-    return when_whole(lambda: Found(exact(_correlations(evidence, asked.need("model"))[name])))
+    name, model = PROPERTY[asked.need("property")], asked.need("model")
+
+    def compute() -> Found:
+        found = _correlations(evidence, model)
+        if name not in found:
+            raise Incomplete(f"{model}: every question has the same score, or the same {name}")
+        return Found(exact(found[name]))
+
+    return when_whole(compute)
 
 
 def _correlations(evidence: Evidence, model: str) -> dict[str, float]:
     rows = rows_of(run_of(evidence).models, model, "full_text", ["128K"])
     (line,) = correlations(rows)
-    found = {head: line[f"{name}_r"] for name, head in PROPERTIES.items()}
-    if None in found.values():
-        raise Incomplete(f"{model} is right, or wrong, on every question")
-    return found
+    return {head: line[f"{name}_r"] for name, head in PROPERTIES.items() if line[f"{name}_r"] is not None}
 
 
 @computes

@@ -2,13 +2,24 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from longtrek.analysis.claims.evidence import Evidence
 from longtrek.analysis.claims.registry import computes
 from longtrek.analysis.claims.spans import Span, estimated, exact
 from longtrek.analysis.claims.table import Asked
 from longtrek.analysis.claims.verdicts import Found, nothing
-from longtrek.analysis.statistics import DIGITS, Document, Interval, estimate, relative_decrease, wilson
+from longtrek.analysis.statistics import (
+    DIGITS,
+    Cell,
+    Document,
+    Interval,
+    by_cell,
+    estimate,
+    macro_average,
+    relative_decrease,
+    wilson,
+)
 from longtrek.transduction.grid import grid
 
 LARGEST = 131072
@@ -37,19 +48,25 @@ def whole(evidence: Evidence, model: str, **wanted: object) -> list[Document]:
     """
     if not evidence.full:
         raise Incomplete(QUICK)
+    every, cells = _documents_of(tuple(sorted(wanted.items())))
+    found = evidence.transduction.select(model, **wanted) if model in evidence.transduction.models else []
+    scored = [document for document in found if document.accuracy is not None]
+    missing = cells - {document.cell for document in scored}
+    if missing or len(scored) < ENOUGH * every:
+        raise Incomplete(f"{len(scored)} of {every} documents of {model} have a score")
+    return scored
+
+
+@cache
+def _documents_of(wanted: tuple[tuple[str, object], ...]) -> tuple[int, frozenset[Cell]]:
+    """How many documents of the grid have all that is wanted, and their cells."""
     every = [
         spec
         for horizon in grid().horizons
         for spec in grid().specs(horizon)
-        if all(getattr(spec, key) == value for key, value in wanted.items())
+        if all(getattr(spec, key) == value for key, value in wanted)
     ]
-    cells = {(spec.family, spec.format, float(spec.difficulty), spec.horizon) for spec in every}
-    found = evidence.transduction.select(model, **wanted) if model in evidence.transduction.models else []
-    scored = [document for document in found if document.accuracy is not None]
-    missing = cells - {document.cell for document in scored}
-    if missing or len(scored) < ENOUGH * len(every):
-        raise Incomplete(f"{len(scored)} of {len(every)} documents of {model} have a score")
-    return scored
+    return len(every), frozenset((one.family, one.format, float(one.difficulty), one.horizon) for one in every)
 
 
 def over_models(evidence: Evidence, **wanted: object) -> Group:
@@ -77,6 +94,13 @@ def averaged(documents: Sequence[Document]) -> Span:
     found = estimate(documents)
     assert found.value is not None
     return estimated(found.value, found.interval)
+
+
+def plain(documents: Sequence[Document]) -> float:
+    """The macro average of documents alone."""
+    found = macro_average(by_cell(documents))
+    assert found is not None
+    return found
 
 
 def mean_decrease(first: Group, last: Group) -> Found:
@@ -186,9 +210,7 @@ def rising_with_horizon(evidence: Evidence, asked: Asked) -> Found:
 
     def compute() -> Found:
         by_horizon = [over_models(evidence, horizon=horizon) for horizon in grid().horizons]
-        lines = {
-            model: [averaged(there[model]).value for there in by_horizon if model in there] for model in by_horizon[0]
-        }
+        lines = {model: [plain(there[model]) for there in by_horizon if model in there] for model in by_horizon[0]}
         kept = {model: line for model, line in lines.items() if line[0] >= 0.05}
         rising = [model for model, line in kept.items() if line != sorted(line, reverse=True)]
         return Found(exact(len(rising)), f"{len(kept)} models; rising: {', '.join(rising) or 'none'}")
@@ -203,7 +225,7 @@ def models_above(evidence: Evidence, asked: Asked) -> Found:
     def compute() -> Found:
         above = set()
         for horizon in grid().horizons:
-            scores = {model: averaged(docs).value for model, docs in over_models(evidence, horizon=horizon).items()}
+            scores = {model: plain(docs) for model, docs in over_models(evidence, horizon=horizon).items()}
             above |= {model for model, score in scores.items() if score > scores[asked.need("leader")]}
         return Found(exact(len(above)), ", ".join(sorted(above)))
 
@@ -216,9 +238,7 @@ def harder_not_lower(evidence: Evidence, asked: Asked) -> Found:
 
     def compute() -> Found:
         there = over_models(evidence, horizon=LARGEST, family=asked.need("family"))
-        ends = {
-            model: [averaged(_ranked(documents, rank)).value for rank in (0, -1)] for model, documents in there.items()
-        }
+        ends = {model: [plain(_ranked(documents, rank)) for rank in (0, -1)] for model, documents in there.items()}
         wrong = [model for model, (easy, hard) in ends.items() if easy >= 0.05 and hard >= easy]
         return Found(exact(len(wrong)), ", ".join(sorted(wrong)))
 
@@ -241,7 +261,7 @@ def no_ids_not_below_shuffled(evidence: Evidence, asked: Asked) -> Found:
 
 def _mean_over_models(evidence: Evidence, family: str, form: str) -> float:
     there = over_models(evidence, horizon=LARGEST, family=family, format=form)
-    return math.fsum(averaged(documents).value for documents in there.values()) / len(there)
+    return math.fsum(plain(documents) for documents in there.values()) / len(there)
 
 
 @computes
