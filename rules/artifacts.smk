@@ -1,4 +1,4 @@
-"""What the reader sees, one job for each figure and table of the papers: draw_figure, make_table."""
+"""What the reader sees, a job for each figure, table and the claims: draw_figure, make_table, judge_claims."""
 
 SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: [entry(name), MODELS[name].label] for name in MODELS}])
 
@@ -65,7 +65,7 @@ rule judge_claims:
         image("kit")
     params:
         config=config_file,
-        shown=SHOWN,
+        judged=lambda wildcards: what_is_judged(),
         source=source_digest("analysis", "transduction", "scitrek"),
     message:
         "Judging the papers' claims"

@@ -282,3 +282,9 @@ def claimed_by_papers():
     for pattern in ("corpora/semantic-scholar*", "models/*.yaml", "prompts/scitrek/*.txt"):
         files += kit.glob(pattern)
     return sorted(map(str, files))
+
+
+def what_is_judged():
+    """What of the config says whether a run's scores and questions may be held against the papers'."""
+    part = CONFIG.scitrek
+    return canonical_json([CONFIG.run, part and [bool(part.released), part.corpus.name, part.subset, part.tokens]])

@@ -191,7 +191,7 @@ def _not_run(found: Sequence[Judged]) -> list[str]:
     lines = []
     for needs in dict.fromkeys(one.needs for one in found):
         mine = [one for one in found if one.needs == needs]
-        lines += [f"### {len(mine)} claims", "", f"It takes: {needs}", ""]
+        lines += [f"### {len(mine)} claim{'s' if len(mine) > 1 else ''}", "", f"It takes: {needs}", ""]
         for one in mine:
             row = one.row()
             claimed = f"{SAYS[one.asked.relation]}{row['published']} {row['unit']}".strip()
