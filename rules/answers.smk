@@ -55,9 +55,9 @@ rule answer_transduction:
         shard=lambda wildcards: shard_option(wildcards.shard),
         source=source_digest("answers", "transduction/completion.py"),
     message:
-        "Asking {wildcards.model} the documents of {wildcards.horizon} tokens {params.shard}"
+        "Asking {wildcards.model} the documents of {wildcards.horizon} tokens{params.shard}"
     shell:
-        "longtrek answers {wildcards.model:q} transduction {wildcards.horizon:q} {params.shard}"
+        "longtrek answers {wildcards.model:q} transduction {wildcards.horizon:q}{params.shard}"
         " --config {params.config:q} 2> {log:q}"
 
 
@@ -93,9 +93,9 @@ if CONFIG.scitrek:
             shard=lambda wildcards: shard_option(wildcards.shard),
             source=source_digest("answers", "scitrek"),
         message:
-            "Asking {wildcards.model} SciTrek's questions on {wildcards.tier} {params.shard}"
+            "Asking {wildcards.model} SciTrek's questions on {wildcards.tier}{params.shard}"
         shell:
-            "longtrek answers {wildcards.model:q} scitrek {wildcards.tier:q} {params.shard}"
+            "longtrek answers {wildcards.model:q} scitrek {wildcards.tier:q}{params.shard}"
             " --config {params.config:q} 2> {log:q}"
 
 

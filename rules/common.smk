@@ -126,8 +126,8 @@ def length(tier):
 
 
 def shard_option(shard):
-    """The option that names a job's shard, empty where it asks the whole tier."""
-    return f"--shard {shard.strip('/')}" if shard else ""
+    """The option that names a job's shard, with a space before it; empty where the job asks the whole tier."""
+    return f" --shard {shard.strip('/')}" if shard else ""
 
 
 def shards_of(wildcards):

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -264,17 +265,25 @@ def test_a_run_without_enough_gpus_stops_before_its_first_job(run: Run, monkeypa
         assert not any((run.folder / "results" / "logs").rglob("*.log"))
 
 
-def test_a_run_uses_each_device_for_one_engine_at_a_time(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_uses_each_device_for_one_engine_at_a_time_and_asks_long_tiers_first(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     gpus = PretendGpus(run.folder, monkeypatch, "a,b", delay=0.05)
+    tiers = [4096, 8192]
+    run.config["transduction"] |= {
+        "horizons": tiers,
+        "ask": run.config["transduction"]["ask"] | {"horizons": tiers},
+    }
     run.add_model("one", **gpus.entry(shards={"4096": 3}))
-    run.snakemake("--cores", "8", "results/answers/one/transduction/4096.jsonl")
-    spans: dict[tuple[str, int], list[float]] = {}
+    run.snakemake("--cores", "8", *(f"results/answers/one/transduction/{tier}.jsonl" for tier in tiers))
+    engines: dict[int, list[dict[str, Any]]] = {}
     for request in gpus.asked():
-        spans.setdefault((request["devices"], request["pid"]), []).append(request["time"])
-    assert sorted(len(times) for times in spans.values()) == [4, 4, 4]
-    assert {device for device, _ in spans} == {"a", "b"}
-    for device in ("a", "b"):
-        ends = sorted((times[0], times[-1]) for (where, _), times in spans.items() if where == device)
-        assert all(earlier[1] < later[0] for earlier, later in itertools.pairwise(ends))
-    logs = list((run.folder / "results" / "logs" / "answer_transduction").rglob("*of3.log"))
-    assert len(logs) == 3 and not any("waiting for" in log.read_text() for log in logs)
+        engines.setdefault(request["pid"], []).append(request)
+    assert sorted(len(asked) for asked in engines.values()) == [4, 4, 4, 12]
+    assert len(next(iter(engines.values()))) == 12 or len(list(engines.values())[1]) == 12
+    spans = sorted((asked[0]["devices"], asked[0]["time"], asked[-1]["time"]) for asked in engines.values())
+    assert {device for device, _, _ in spans} == {"a", "b"}
+    for earlier, later in itertools.pairwise(spans):
+        assert earlier[0] != later[0] or earlier[2] < later[1]
+    logs = list((run.folder / "results" / "logs" / "answer_transduction").rglob("*.log"))
+    assert len(logs) == 4 and not any("waiting for" in log.read_text() for log in logs)
