@@ -34,7 +34,7 @@ def test_the_papers_config_lists_one_answers_job_a_model_and_tier(tmp_path: Path
         [*(f"transduction {model}" for model in models), *(f"scitrek {model}" for model in scitrek)]
     )
     assert (sorted(planned["figure"]), sorted(planned["table"])) == (sorted(FIGURES), sorted(TABLES))
-    once = {"documents", "articles", "convert", "corpus", "collections", "questions", "baseline"}
+    once = {"documents", "articles", "convert", "tabulate", "collections", "questions", "baseline", "claims"}
     assert {verb for verb, jobs in planned.items() if len(jobs) == 1} == once
     assert planned.keys() - once == {"answers", "scores", "figure", "table"}
 
