@@ -76,5 +76,5 @@ rule tabulate_articles:
     message:
         "Making the tables of articles and citations"
     shell:
-        "longtrek corpus --corpus {input.corpus:q} --snapshot {params.snapshot:q} --converted {params.converted:q}"
+        "longtrek tabulate --corpus {input.corpus:q} --snapshot {params.snapshot:q} --converted {params.converted:q}"
         " --out {params.folder:q} {params.lengths} 2> {log:q}"

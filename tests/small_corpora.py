@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from click.testing import CliRunner
 
+from longtrek.cli import LONGTREK
 from longtrek.corpus import (
-    commands,
     sources,
 )
 from longtrek.files import write_jsonl
@@ -91,9 +91,9 @@ def _fact(name: str, content: bytes, package: str, raw: bytes) -> dict[str, Any]
 
 
 def run(*arguments: str | Path) -> str:
-    """Run a verb of the articles stage; a fault that a user can mend is raised."""
-    verb, *rest = map(str, arguments)
-    result = CliRunner().invoke(getattr(commands, verb), rest, standalone_mode=False, catch_exceptions=False)
+    """Run a verb; a fault that a user can mend is raised."""
+    words = list(map(str, arguments))
+    result = CliRunner().invoke(LONGTREK, words, standalone_mode=False, catch_exceptions=False)
     return str(result.output)
 
 
@@ -157,7 +157,7 @@ def whole_chain(corpus: Path, folder: Path, *fetch: str | Path) -> None:
     """Every verb of the stage, one after the other, into a folder."""
     run("articles", "--corpus", corpus, "--out", folder / "s", *fetch)
     run("convert", "--corpus", corpus, "--snapshot", folder / "s", "--out", folder / "c")
-    run("corpus", "--corpus", corpus, "--snapshot", folder / "s", "--converted", folder / "c", "--out", folder / "o")
+    run("tabulate", "--corpus", corpus, "--snapshot", folder / "s", "--converted", folder / "c", "--out", folder / "o")
     tabled = ("--articles", folder / "o/articles.parquet", "--citations", folder / "o/citations.parquet")
     run("collections", *tabled, "--out", folder / "o/collections.parquet", "--fill", "0")
 

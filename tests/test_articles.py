@@ -16,9 +16,9 @@ from longtrek.corpus import (
     tables,
     vignettes,
 )
-from longtrek.corpus.conversion import tell
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl, write_jsonl
+from longtrek.messages import tell
 from small_corpora import CORPORA, NAMES, article, little_plos, whole_chain
 
 

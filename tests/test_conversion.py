@@ -17,6 +17,7 @@ from longtrek.corpus.conversion import Limits, convert, run_marker
 from longtrek.corpus.geometry import Line, Page
 from longtrek.corpus.sources import Article, source_of
 from longtrek.errors import LongtrekError
+from longtrek.messages import tell
 from longtrek.paths import ROOT
 
 BUILT = Path(os.environ.get(conversion.PYTHON_VARIABLE, ROOT / ".venv" / "converter" / "bin" / "python"))
@@ -325,7 +326,7 @@ def test_the_quick_corpus_converts_whole_with_titles_authors_and_references(
 ) -> None:
     monkeypatch.setenv(conversion.PYTHON_VARIABLE, str(BUILT))
     snap = quick_snapshot(tmp_path / "s")
-    records = convert(snap, tmp_path / "c", Limits(jobs=2, seconds=600), conversion.tell)
+    records = convert(snap, tmp_path / "c", Limits(jobs=2, seconds=600), tell)
     assert [record["reason"] for record in records] == [None] * len(snap.articles)
     assert len(records) >= 12
     with_references = 0

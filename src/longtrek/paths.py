@@ -5,11 +5,10 @@ current folder, as Snakemake's `--directory` expects.
 """
 
 import hashlib
-import os
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-ROOT = Path(os.environ.get("LONGTREK_ROOT", PACKAGE.parents[1])).resolve()
+ROOT = PACKAGE.parents[1]
 
 
 def shipped(path: str | Path) -> Path:

@@ -8,7 +8,6 @@ could not be stored. Asking again takes the same command: failures that may pass
 
 import contextlib
 import json
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from longtrek import messages
 from longtrek.answers.client import Door, Outcome
 from longtrek.answers.engines import Engine, engine_for
 from longtrek.answers.job import EngineDied, Job, died_outcome
@@ -80,7 +80,7 @@ def ask(
     Raises:
         LongtrekError: see the module's text; also two requests with the same id and sample.
     """
-    tell = say or (lambda line: print(line, file=sys.stderr, flush=True))
+    tell = say or messages.tell
     _check_ids(requests)
     places = share(requests, shard)
     requests = [requests[place] for place in places]

@@ -17,12 +17,12 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from longtrek import messages
 from longtrek.answers.locks import claim, holder, wait_for
 from longtrek.errors import LongtrekError
 
@@ -77,7 +77,7 @@ def lease(count: int, say: Callable[[str], None] | None = None) -> Iterator[Leas
     Raises:
         LongtrekError: there are fewer than `count` devices to choose from; the message says what to do.
     """
-    tell = say or (lambda line: print(line, file=sys.stderr, flush=True))
+    tell = say or messages.tell
     choice = devices_here()
     if len(choice) < count:
         raise LongtrekError(_too_few(count, choice))

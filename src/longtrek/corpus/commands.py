@@ -1,6 +1,6 @@
-"""The verbs of the articles stage: `articles` fetches, `convert` makes Markdown, `corpus` makes the tables.
+"""The verbs of the articles stage: `articles` fetches, `convert` makes Markdown, `tabulate` makes the tables.
 
-And `collections`, which groups the corpus's articles. Each writes only what its options name.
+Each writes only what its options name.
 """
 
 from pathlib import Path
@@ -54,9 +54,9 @@ def articles(corpus_file: Path, subset: str, out: Path, mirror: str | None, whee
     on where it was. An article whose full text cannot be had is listed under "skipped" with the reason.
     """
     from longtrek.corpus import snapshot
-    from longtrek.corpus.conversion import tell
     from longtrek.corpus.sources import source_of
     from longtrek.errors import LongtrekError
+    from longtrek.messages import tell
 
     settings = with_subset(read_corpus(corpus_file), subset, corpus_file)
     name = f"{corpus_file.stem}-{subset}"
@@ -93,12 +93,13 @@ def convert(corpus_file: Path, snapshot_folder: Path, out: Path, layout: str | N
 
     from longtrek.corpus import conversion, snapshot
     from longtrek.files import write_jsonl
+    from longtrek.messages import tell
 
     limits = conversion.limits_of(read_corpus(corpus_file).get("conversion", {}))
     limits = replace(limits, layout=layout or limits.layout, jobs=jobs or limits.jobs)
-    records = conversion.convert(snapshot.read(snapshot_folder), out, limits, conversion.tell)
+    records = conversion.convert(snapshot.read(snapshot_folder), out, limits, tell)
     write_jsonl(out / "conversion.jsonl", records)
-    conversion.tell(conversion.summary(records))
+    tell(conversion.summary(records))
 
 
 @click.command()
@@ -108,7 +109,7 @@ def convert(corpus_file: Path, snapshot_folder: Path, out: Path, layout: str | N
 @click.option("--out", type=PATH, required=True, help="Folder for the tables, markdown/ and the reports.")
 @click.option("--fewest", type=click.IntRange(0), help="Fewest tokens of an article  [default: the corpus file's]")
 @click.option("--most", type=click.IntRange(1), help="Most tokens of an article  [default: the corpus file's]")
-def corpus(
+def tabulate(
     corpus_file: Path, snapshot_folder: Path, converted: Path, out: Path, fewest: int | None, most: int | None
 ) -> None:
     """Make the corpus's tables: articles.parquet, citations.parquet and markdown/<id>.md.
@@ -118,8 +119,8 @@ def corpus(
     more tokens than the corpus file says are dropped, and listed with the reason (dropped.jsonl).
     """
     from longtrek.corpus import snapshot, tables
-    from longtrek.corpus.conversion import tell
     from longtrek.files import read_jsonl
+    from longtrek.messages import tell
 
     settings = read_corpus(corpus_file)
     corrections = corpus_file.parent / settings["corrections"] if "corrections" in settings else None
@@ -135,60 +136,3 @@ def corpus(
     )
     tables.write(built, out, converted)
     tell(tables.summary(built))
-
-
-@click.command()
-@click.option("--articles", "articles_file", type=PATH, required=True, help="articles.parquet of the corpus.")
-@click.option("--citations", "citations_file", type=PATH, required=True, help="citations.parquet of the corpus.")
-@click.option("--out", type=PATH, required=True, help="collections.parquet to write.")
-@click.option("--level", "levels", multiple=True, help="64K, 128K, 512K or 1M; may be repeated  [default: all four]")
-@click.option("--strategy", "strategies", multiple=True, help="random, dfs or bfs; may be repeated  [default: all]")
-@click.option("--single/--no-single", default=True, show_default=True, help="Also each article alone.")
-@click.option("--seed", default=0, show_default=True, help="Root of all draws.")
-@click.option("--fill", default=0.5, show_default=True, help="Least share of the length when the corpus is used up.")
-@click.option("--most", multiple=True, metavar="STRATEGY=N", help="Keep at most N, such as random=40 or graph=20.")
-def collections(
-    articles_file: Path,
-    citations_file: Path,
-    out: Path,
-    levels: tuple[str, ...],
-    strategies: tuple[str, ...],
-    single: bool,
-    seed: int,
-    fill: float,
-    most: tuple[str, ...],
-) -> None:
-    """Group articles into collections of up to a level's tokens (K = 1,024).
-
-    A collection starts at each article in turn and grows until the next article would pass the length: at random, or
-    along references and citations depth-first (dfs) or breadth-first (bfs). It has four articles or more, and shares
-    fewer than half of either's articles with any other of its level. The order inside is shuffled.
-    """
-    from longtrek.corpus.conversion import tell
-    from longtrek.corpus.tables import read_columns
-    from longtrek.errors import LongtrekError
-    from longtrek.scitrek import collections as scitrek
-
-    rows = read_columns(articles_file, id=str, tokens=int)
-    lengths = {row["id"]: row["tokens"] for row in rows}
-    if len(lengths) < len(rows):
-        raise LongtrekError(f"{articles_file}: an article stands there twice; expected each id once")
-    pairs = [(row["citing"], row["cited"]) for row in read_columns(citations_file, citing=str, cited=str)]
-    plan = scitrek.plan(
-        lengths, pairs, levels or tuple(scitrek.LEVELS), seed, strategies or scitrek.STRATEGIES, single, fill
-    )
-    kept = scitrek.thin(plan.collections, _limits(most), seed)
-    scitrek.write(kept, out)
-    for shortfall in plan.shortfalls:
-        tell(shortfall.sentence())
-    tell(f"{out}: {len(kept)} collections of {len(lengths)} articles")
-
-
-def _limits(most: tuple[str, ...]) -> dict[str, int]:
-    limits = {}
-    for item in most:
-        name, _, number = item.partition("=")
-        if not (number.isascii() and number.isdigit()):
-            raise click.BadParameter(f"{item!r}; expected STRATEGY=N, such as random=40", param_hint="--most")
-        limits[name] = int(number)
-    return limits

@@ -11,7 +11,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -250,8 +249,3 @@ def summary(records: list[dict[str, Any]]) -> str:
     done = len(records) - len(failed)
     head = f"{done} of {len(records)} articles converted ({seconds:.0f} s in all), {len(failed)} failed"
     return "\n".join([head, *(f"  {record['id']}: {record['reason']}" for record in failed)])
-
-
-def tell(line: str) -> None:
-    """Write a line of progress to standard error."""
-    print(line, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""The verbs of SciTrek's stages: `questions` writes them, `scores scitrek` scores, `baseline` executes SQL."""
+"""The verbs of SciTrek's stages: `collections` groups articles, `questions` asks, `scores scitrek`, `baseline`."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,10 +9,69 @@ import click
 
 from longtrek.options import config_option
 
+PATH = click.Path(path_type=Path)
+
 if TYPE_CHECKING:
     from longtrek.answers.completer import Completer
     from longtrek.config import Config, Scitrek
     from longtrek.scitrek.study import Study
+
+
+@click.command()
+@click.option("--articles", "articles_file", type=PATH, required=True, help="articles.parquet of the corpus.")
+@click.option("--citations", "citations_file", type=PATH, required=True, help="citations.parquet of the corpus.")
+@click.option("--out", type=PATH, required=True, help="collections.parquet to write.")
+@click.option("--level", "levels", multiple=True, help="64K, 128K, 512K or 1M; may be repeated  [default: all four]")
+@click.option("--strategy", "strategies", multiple=True, help="random, dfs or bfs; may be repeated  [default: all]")
+@click.option("--single/--no-single", default=True, show_default=True, help="Also each article alone.")
+@click.option("--seed", default=0, show_default=True, help="Root of all draws.")
+@click.option("--fill", default=0.5, show_default=True, help="Least share of the length when the corpus is used up.")
+@click.option("--most", multiple=True, metavar="STRATEGY=N", help="Keep at most N, such as random=40 or graph=20.")
+def collections(
+    articles_file: Path,
+    citations_file: Path,
+    out: Path,
+    levels: tuple[str, ...],
+    strategies: tuple[str, ...],
+    single: bool,
+    seed: int,
+    fill: float,
+    most: tuple[str, ...],
+) -> None:
+    """Group articles into collections of up to a level's tokens (K = 1,024).
+
+    A collection starts at each article in turn and grows until the next article would pass the length: at random, or
+    along references and citations depth-first (dfs) or breadth-first (bfs). It has four articles or more, and shares
+    fewer than half of either's articles with any other of its level. The order inside is shuffled.
+    """
+    from longtrek.corpus.tables import read_columns
+    from longtrek.errors import LongtrekError
+    from longtrek.messages import tell
+    from longtrek.scitrek import collections as scitrek
+
+    rows = read_columns(articles_file, id=str, tokens=int)
+    lengths = {row["id"]: row["tokens"] for row in rows}
+    if len(lengths) < len(rows):
+        raise LongtrekError(f"{articles_file}: an article stands there twice; expected each id once")
+    pairs = [(row["citing"], row["cited"]) for row in read_columns(citations_file, citing=str, cited=str)]
+    plan = scitrek.plan(
+        lengths, pairs, levels or tuple(scitrek.LEVELS), seed, strategies or scitrek.STRATEGIES, single, fill
+    )
+    kept = scitrek.thin(plan.collections, _limits(most), seed)
+    scitrek.write(kept, out)
+    for shortfall in plan.shortfalls:
+        tell(shortfall.sentence())
+    tell(f"{out}: {len(kept)} collections of {len(lengths)} articles")
+
+
+def _limits(most: tuple[str, ...]) -> dict[str, int]:
+    limits = {}
+    for item in most:
+        name, _, number = item.partition("=")
+        if not (number.isascii() and number.isdigit()):
+            raise click.BadParameter(f"{item!r}; expected STRATEGY=N, such as random=40", param_hint="--most")
+        limits[name] = int(number)
+    return limits
 
 
 @click.command()
@@ -206,7 +265,7 @@ def _completer(config: "Config", model: str, work: str, max_tokens: int) -> Any:
     from longtrek.answers.completer import completer
     from longtrek.answers.model import load_model
     from longtrek.answers.weights import weights_of
-    from longtrek.corpus.conversion import tell
+    from longtrek.messages import tell
 
     entry = load_model(config.model_file(model))
     return completer(

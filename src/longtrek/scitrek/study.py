@@ -97,7 +97,7 @@ class Study:
         try:
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
-            raise LongtrekError(f"{path}: no such file; make the corpus again with `longtrek corpus`") from None
+            raise LongtrekError(f"{path}: no such file; make the tables again with `longtrek tabulate`") from None
 
     def selected(self, level: str, most: int | None, longest: int | None = None) -> list[dict[str, Any]]:
         """The questions of a level that are asked, in their order: of the chosen splits, less what is left out.
