@@ -5,13 +5,14 @@ KIT := .venv/kit
 ENGINE := .venv/engine
 CONVERTER := .venv/converter
 CONFIG ?= config/quick.yaml
+RUN_REPORT ?= results/snakemake-report.html
 PIP := -m pip --disable-pip-version-check install --quiet --no-deps
 
 export PATH := $(abspath $(KIT)/bin):$(PATH)
 export PYTHONHASHSEED := 0
 MAKEFLAGS += --jobs=2 # two environments at a time
 
-.PHONY: help reproduce test check bench images locks clean
+.PHONY: help reproduce test check snakemake-report bench images locks clean
 .DEFAULT_GOAL := help
 
 help: ## What can be made

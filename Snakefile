@@ -1,7 +1,7 @@
 """Rebuild Long-Transduction and SciTrek from frozen seeds.
 
 The stages, one file each: documents (Long-Transduction), articles, collections, questions (SciTrek), then answers,
-scores and artifacts of both. `rules/common.smk` reads the config.
+scores and artifacts of both, the report, and the run's provenance. `rules/common.smk` reads the config.
 Every rule is one command of `longtrek`; the same line works by hand, and `longtrek VERB --help` explains it.
 """
 
@@ -30,11 +30,15 @@ if CONFIG.scitrek:
 include: "rules/answers.smk"
 include: "rules/scores.smk"
 include: "rules/artifacts.smk"
+include: "rules/report.smk"
+include: "rules/provenance.smk"
 
 
 rule all:
-    """Every figure and table of the papers, and every claim judged."""
+    """Every figure and table of the papers, every claim judged, the report, and what the run says of itself."""
     default_target: True
     input:
         artifacts(),
         rules.judge_claims.output,
+        rules.write_report.output,
+        rules.list_checksums.output,

@@ -1,5 +1,8 @@
 """What the reader sees, a job for each figure, table and the claims: draw_figure, make_table, judge_claims."""
 
+from longtrek.analysis.artifacts import caption
+
+PAPER_NAMES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
 SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: [entry(name), MODELS[name].label] for name in MODELS}])
 
 
@@ -14,13 +17,21 @@ rule draw_figure:
         run=lambda wildcards: read_by(wildcards.figure),
         shipped=lambda wildcards: shipped(wildcards.figure),
     output:
-        multiext(results("figures", "{figure}"), *FIGURE_SUFFIXES),
+        report(
+            results("figures", "{figure}.svg"),
+            caption="../report/artifact.rst",
+            category=lambda wildcards: PAPER_NAMES[wildcards.figure.split("_")[0]],
+            subcategory="Figures",
+            labels=lambda wildcards: {"figure": wildcards.figure.rsplit("_", 1)[1]},
+        ),
+        multiext(results("figures", "{figure}"), *(suffix for suffix in FIGURE_SUFFIXES if suffix != ".svg")),
     log:
         results("logs", "draw_figure", "{figure}.log"),
     container:
         image("kit")
     params:
         config=config_file,
+        caption=lambda wildcards: caption(wildcards.figure),
         shown=SHOWN,
         source=lambda wildcards: drawn_by(wildcards.figure),
     message:
@@ -35,13 +46,21 @@ rule make_table:
         run=lambda wildcards: read_by(wildcards.table),
         shipped=lambda wildcards: shipped(wildcards.table),
     output:
-        multiext(results("tables", "{table}"), *TABLE_SUFFIXES),
+        report(
+            results("tables", "{table}.csv"),
+            caption="../report/artifact.rst",
+            category=lambda wildcards: PAPER_NAMES[wildcards.table.split("_")[0]],
+            subcategory="Tables",
+            labels=lambda wildcards: {"table": wildcards.table.rsplit("_", 1)[1]},
+        ),
+        multiext(results("tables", "{table}"), *(suffix for suffix in TABLE_SUFFIXES if suffix != ".csv")),
     log:
         results("logs", "make_table", "{table}.log"),
     container:
         image("kit")
     params:
         config=config_file,
+        caption=lambda wildcards: caption(wildcards.table),
         shown=SHOWN,
         source=lambda wildcards: drawn_by(wildcards.table),
     message:

@@ -1,0 +1,1 @@
+"""What a finished run says of itself: checksums, a Workflow Run RO-Crate, a bill of materials of each environment."""

@@ -1,0 +1,111 @@
+"""The checksum list of a run's results: what stands in it, and how `sha256sum` reads and writes it."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from longtrek.errors import LongtrekError
+from longtrek.files import atomic, sha256_file
+
+CHECKSUMS = "SHA256SUMS"
+CRATE = "ro-crate-metadata.json"
+LEFT_OUT: Mapping[str, str] = {
+    CHECKSUMS: "the list itself",
+    "README.md": "ships with the kit",
+    "benchmarks": "what each job took, which differs from run to run",
+    "logs": "what each job said, with its times",
+    "snakemake-report.html": "made afterwards, with the times of building",
+    "store": "grows with every later run; this run's answers are in answers/",
+    "weights": "fetched by the hash that stands in the model's entry, and hashed in each answer's provenance",
+}
+"""What stands at the top of a folder of results and is not listed, and why. Hidden files are not listed either."""
+
+LINE = re.compile(rb"(\\?)([0-9a-f]{64}) [ *](.+)")
+ESCAPES = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One file of the results: its path from their folder with `/`, SHA-256 in hex, and size in bytes."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+
+def paths(results: Path) -> list[str]:
+    """The files that a reader relies on, as paths from the folder of results, in the order of their bytes."""
+    return sorted(_walk(results), key=os.fsencode)
+
+
+def _walk(results: Path) -> Iterator[str]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    for folder, folders, files in os.walk(results, onerror=refuse, followlinks=True):
+        here = Path(folder).relative_to(results)
+        top = here == Path()
+        folders[:] = [name for name in folders if not _skipped(name, top)]
+        yield from ((here / name).as_posix() for name in files if not _skipped(name, top))
+
+
+def _skipped(name: str, top: bool) -> bool:
+    return name.startswith(".") or (top and name in LEFT_OUT)
+
+
+def hashed(results: Path, names: Iterable[str]) -> list[Listed]:
+    """Hash files of the results, in the order of `names`."""
+    return [Listed(name, sha256_file(results / name), (results / name).stat().st_size) for name in names]
+
+
+def write(results: Path) -> list[Listed]:
+    """Write `SHA256SUMS` over everything that is listed, and give what it lists."""
+    listed = hashed(results, paths(results))
+    with atomic(results / CHECKSUMS) as stream:
+        for one in listed:
+            stream.write(line(one.sha256, one.path))
+    return listed
+
+
+def line(digest: str, name: str) -> bytes:
+    """A line as GNU `sha256sum` writes it: a name that would break the line is escaped, and the line marked."""
+    escaped = "".join(ESCAPES.get(letter, letter) for letter in name)
+    return ("\\" if escaped != name else "").encode() + f"{digest}  ".encode() + os.fsencode(escaped) + b"\n"
+
+
+def read(results: Path) -> dict[str, str]:
+    """The hashes of a folder's `SHA256SUMS` by path.
+
+    Raises:
+        LongtrekError: there is no list, or a line of it is none, names a file twice, or one outside the folder.
+    """
+    path = results / CHECKSUMS
+    if not path.is_file():
+        raise LongtrekError(
+            f"{path}: no such file; expected the checksum list of a finished run. "
+            f"Is {results} a folder of results? `longtrek checksums --results {results}` lists what is there now"
+        )
+    found: dict[str, str] = {}
+    for number, text in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"), 1):
+        match = LINE.fullmatch(text)
+        name = _unescaped(os.fsdecode(match[3]), bool(match[1])) if match else ""
+        if match is None or name in found or not _inside(name):
+            raise LongtrekError(
+                f"{path}, line {number}: found {text[:80]!r}; expected a SHA-256, two spaces and a path inside the "
+                "folder, each path once. Restore the file"
+            )
+        found[name] = match[2].decode()
+    return found
+
+
+def _unescaped(name: str, escaped: bool) -> str:
+    if not escaped:
+        return name
+    plain = {written: letter for letter, written in ESCAPES.items()}
+    return re.sub(r"\\[\\nr]", lambda match: plain[match[0]], name)
+
+
+def _inside(name: str) -> bool:
+    return not name.startswith("/") and ".." not in name.split("/")

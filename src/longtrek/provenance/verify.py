@@ -1,0 +1,142 @@
+"""Whether a folder of results still is what its checksum list, its crate and the frozen hashes say."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import yaml
+
+from longtrek.errors import LongtrekError
+from longtrek.files import parse_line, reading, sha256_file
+from longtrek.provenance import listing
+from longtrek.provenance.recipe import CONFIG, FROZEN
+from longtrek.transduction.frozen import frozen_file, line_digest, read_frozen
+
+
+@dataclass
+class Verdict:
+    """What was found: lines on what holds, and lines on what does not."""
+
+    good: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+def verify(results: Path) -> Verdict:
+    """Check files against `SHA256SUMS`, the list against the crate, and the documents against the frozen hashes.
+
+    Reads the folder alone (and the kit's own frozen hashes, where the kit has them), so it works on a copy.
+
+    Raises:
+        LongtrekError: there is no checksum list, or what is to be checked cannot be read.
+    """
+    listed = listing.read(results)
+    verdict = Verdict()
+    faults = list(compare(results, listed))
+    verdict.faults += faults
+    if not faults:
+        verdict.good.append(f"{len(listed)} files as listed in {listing.CHECKSUMS}, none missing and none besides")
+    if listing.CRATE in listed and (results / listing.CRATE).is_file():
+        _crate(results, listed, verdict)
+    else:
+        verdict.good.append(f"no {listing.CRATE} is listed, so none was checked")
+    _documents(results, verdict)
+    return verdict
+
+
+def compare(results: Path, listed: Mapping[str, str]) -> Iterator[str]:
+    """Each file that is missing, changed, or there without being listed, in the order of paths."""
+    there = set(listing.paths(results))
+    for name in sorted({*listed, *there}):
+        if name not in listed:
+            yield f"unlisted: {name}"
+        elif not (results / name).is_file():
+            yield f"missing: {name}"
+        elif sha256_file(results / name) != listed[name]:
+            yield f"changed: {name}"
+
+
+def _crate(results: Path, listed: Mapping[str, str], verdict: Verdict) -> None:
+    described = described_files(results / listing.CRATE)
+    expected = listed.keys() - {listing.CRATE}
+    faults = [f"not in the crate: {name}" for name in sorted(expected - described.keys())]
+    faults += [f"only in the crate: {name}" for name in sorted(described.keys() - expected)]
+    for name in sorted(expected & described.keys()):
+        entity, path = described[name], results / name
+        if entity.get("sha256") != listed[name]:
+            faults.append(f"the crate has another SHA-256: {name}")
+        elif path.is_file() and entity.get("contentSize") != str(path.stat().st_size):
+            faults.append(f"the crate has another size: {name}")
+    verdict.faults += faults
+    if not faults:
+        verdict.good.append(f"{len(described)} files described by {listing.CRATE}, with the same hashes and sizes")
+
+
+def described_files(path: Path) -> dict[str, dict[str, Any]]:
+    """The file entities of a crate by their paths.
+
+    Raises:
+        LongtrekError: the file is not JSON-LD with a graph.
+    """
+    try:
+        graph = json.loads(path.read_bytes())["@graph"]
+        return {unquote(one["@id"]): one for one in graph if _is_file(one)}
+    except (ValueError, KeyError, TypeError) as error:
+        raise LongtrekError(
+            f"{path}: not an RO-Crate's metadata ({error!r}); expected JSON with @graph. "
+            "Make it again with `longtrek crate`"
+        ) from None
+
+
+def _is_file(entity: Mapping[str, Any]) -> bool:
+    kinds = entity["@type"]
+    return "File" in (kinds if isinstance(kinds, list) else [kinds]) and "://" not in entity["@id"]
+
+
+def _documents(results: Path, verdict: Verdict) -> None:
+    """Hold the documents against the frozen hashes that the run named, and these against the kit's own."""
+    tiers = sorted((results / "documents").glob("*.jsonl.zst"), key=lambda path: int(path.name.partition(".")[0]))
+    copies = sorted((results / FROZEN).glob("*.json"))
+    if not tiers or not copies:
+        reason = "the run names no frozen hashes" if tiers else "there are none"
+        verdict.good.append(f"documents not compared with frozen ones: {reason}")
+        return
+    frozen = read_frozen(copies[0])
+    if frozen["seed"] != _seed(results):
+        verdict.good.append(f"documents not compared with frozen ones: their seed is not {frozen['seed']}")
+        return
+    faults = [fault for tier in tiers for fault in _tier_faults(tier, frozen)]
+    kits = frozen_file()
+    if kits.is_file() and read_frozen(kits)["seed"] == frozen["seed"] and read_frozen(kits) != frozen:
+        faults.append(f"frozen hashes: {copies[0].relative_to(results)} is not what this kit ships ({kits})")
+    verdict.faults += faults
+    if not faults:
+        verdict.good.append(f"documents of {len(tiers)} horizons as frozen")
+
+
+def _seed(results: Path) -> Any:
+    """The seed of the run's documents, by its config: the one of the copied files that has a part on them."""
+    found = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((results / CONFIG).glob("*.yaml")))
+    return next((config["transduction"]["seed"] for config in found if "transduction" in config), None)
+
+
+def _tier_faults(path: Path, frozen: Mapping[str, Any]) -> Iterator[str]:
+    """What of one tier is not as frozen: the whole by its hash, a part of it document by document."""
+    horizon = path.name.partition(".")[0]
+    known = {digest for name, digest in frozen["documents"].items() if name.split("-")[-2] == horizon}
+    if not known:
+        return
+    whole, count, strange = sha256(), 0, []
+    with reading(path) as stream:
+        for count, line in enumerate(stream, 1):
+            whole.update(line)
+            if line_digest(line) not in known:
+                strange.append(str(parse_line(line, path, count)["id"]))
+    expected = frozen["tiers"].get(horizon, {})
+    if strange:
+        yield f"not as frozen: documents/{path.name}: {len(strange)} of {count} documents, first {strange[0]}"
+    elif count == expected.get("documents") and whole.hexdigest() != expected["sha256"]:
+        yield f"not as frozen: documents/{path.name}: the documents are, their order is not"
