@@ -31,7 +31,7 @@
   }
 
   form.hidden = false;
-  form.addEventListener("input", choose);
+  for (const event of ["input", "change"]) form.addEventListener(event, choose);
   form.addEventListener("submit", (event) => event.preventDefault());
   addEventListener("hashchange", show);
   show();
