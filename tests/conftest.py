@@ -54,6 +54,13 @@ class Run:
         if name not in self.config["transduction"]["models"]:
             self.config["transduction"]["models"].append(name)
 
+    def add_scitrek(self, *models: str, **changes: Any) -> None:
+        """Add SciTrek as the quick run has it, asked of these models, without a baseline or a model that writes."""
+        quick = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())["scitrek"]
+        paths = {name: str(ROOT / "config" / quick[name]) for name in ("corpus", "prompts")}
+        questions = {"questions": quick["questions"] | {"model_writer": None}}
+        self.config["scitrek"] = quick | paths | questions | {"baseline": None, "models": list(models)} | changes
+
     @property
     def config_file(self) -> Path:
         """The config as a file, written anew from `config`."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,7 +20,6 @@ from longtrek.analysis.artifacts import write_table
 from longtrek.analysis.scitrek_run import SciTrekRun, read
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
-from longtrek.paths import ROOT
 from longtrek.scitrek import human
 from longtrek.scitrek.annotation import commands, sample
 from longtrek.scitrek.annotation.answers import Given, collected, summary
@@ -124,11 +122,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("run")
     run = Run(folder)
     run.add_model("solver-a")
-    quick = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())["scitrek"]
-    paths = {name: str(ROOT / "config" / quick[name]) for name in ("corpus", "prompts")}
     run.config["results"] = str(folder / "results")
-    run.config["scitrek"] = quick | paths | {"baseline": None, "models": ["solver-a"]}
-    run.config["scitrek"]["questions"] = quick["questions"] | {"model_writer": None}
+    run.add_scitrek("solver-a")
     assert run.config_file.exists()
     build(folder / "results", models=(), count=21)
     return folder

@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
 from click.testing import CliRunner, Result
 
 from conftest import Run
@@ -18,7 +17,6 @@ from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.cli import LONGTREK
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
-from longtrek.paths import ROOT
 from released_rows import ROW, WITH_PROMPTS
 
 
@@ -162,16 +160,8 @@ def test_the_authors_answers_to_their_released_questions_are_scored_in_a_run(
     run.add_model("theirs", engine="imported")
     monkeypatch.chdir(run.folder)
     written(run.folder / "released.jsonl", [WITH_PROMPTS])
-    quick = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())["scitrek"]
-    run.config["scitrek"] = quick | {
-        "released": "released.jsonl",
-        "corpus": str(ROOT / "config" / quick["corpus"]),
-        "prompts": str(ROOT / "config" / quick["prompts"]),
-        "questions": quick["questions"] | {"model_writer": None},
-        "ask": quick["ask"] | {"settings": [{"context": "tables", "level": "1M"}], "samples": 3},
-        "baseline": None,
-        "models": ["theirs"],
-    }
+    run.add_scitrek("theirs", released="released.jsonl")
+    run.config["scitrek"]["ask"] |= {"settings": [{"context": "tables", "level": "1M"}], "samples": 3}
     run.snakemake("--rerun-incomplete", "results/questions/questions.parquet")
     generations = {"generations": [ROW["answer"], "another"], "reasonings": ["so", "so"]}
     file = str(written(run.folder / "answers.jsonl", [ROW | generations]))

@@ -119,16 +119,8 @@ def test_the_authors_released_questions_are_asked_and_scored(tmp_path: Path) -> 
     run = Run(tmp_path)
     run.add_model("solver-a")
     write_jsonl(tmp_path / "released.jsonl", [WITH_PROMPTS])
-    quick = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())["scitrek"]
-    run.config["scitrek"] = quick | {
-        "released": "released.jsonl",
-        "corpus": str(ROOT / "config" / quick["corpus"]),
-        "prompts": str(ROOT / "config" / quick["prompts"]),
-        "questions": quick["questions"] | {"model_writer": None},
-        "ask": quick["ask"] | {"settings": [{"context": "tables", "level": "1M"}], "samples": 2},
-        "baseline": None,
-        "models": ["solver-a"],
-    }
+    run.add_scitrek("solver-a", released="released.jsonl")
+    run.config["scitrek"]["ask"] |= {"settings": [{"context": "tables", "level": "1M"}], "samples": 2}
     run.snakemake()
     (row,) = pq.read_table(tmp_path / "results" / "scores" / "solver-a" / "scitrek.parquet").to_pylist()
     assert (row["text"], row["asked"], row["paper_exact_match"]) == ("Which titles, fewest references first?", 2, 1.0)
