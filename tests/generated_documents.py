@@ -10,27 +10,15 @@ from longtrek.transduction.grid import DocumentSpec, grid
 from longtrek.transduction.prompts import read_prompts
 
 PROMPTS = read_prompts()
-
-
 SEED = 7
-
-
 CELLS = [(spec.family, spec.format, spec.difficulty) for spec in grid().specs(4096, 1)]
-
-
 NUMBERED = ["arithmetic", "uuid_sort", "lookup"]
-
-
 few = settings(max_examples=30, deadline=None)
 
 
 # The lookup pool of 256 alone needs some 1,500 tokens, so it cannot go below a budget of about 2,000.
 horizons = st.integers(4000, 7000)
-
-
 seeds = st.integers(0, 2**40)
-
-
 samples = st.integers(0, 9)
 
 

@@ -5,8 +5,6 @@ from hypothesis import strategies as st
 from small_documents import VARIANTS
 
 variants = st.sampled_from(VARIANTS)
-
-
 seeds = st.integers(0, 5)
 
 
@@ -55,8 +53,6 @@ CHANGES = [
     lambda line, other: [",".join(reversed(line.split(",")))],
     lambda line, other: [line.replace(",", "),(")],
 ]
-
-
 WRAPS = [
     *["@"] * 6,
     "```\n@\n```",

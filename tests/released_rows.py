@@ -11,8 +11,6 @@ ROW = {
     "answer": "On Sets, On Games",
     "label": "test",
 }
-
-
 WITH_PROMPTS = ROW | {
     "prompt_full": {
         "question": ROW["question"],

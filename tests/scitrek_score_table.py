@@ -30,11 +30,7 @@ QUESTIONS = [
         "answer": "NULL",
     },
 ]
-
-
 REQUESTS = [(f"{q}/{c}/direct", s) for q in ("q1", "q2") for c in ("tables", "full_text") for s in (0, 1)]
-
-
 ANSWERS = [
     {"id": "q1/tables/direct", "sample": 0, "text": "1, 2", "usage": {"prompt_tokens": 90, "completion_tokens": 4}},
     {"id": "q1/tables/direct", "sample": 1, "text": "NULL", "usage": {"prompt_tokens": 90, "completion_tokens": 2}},

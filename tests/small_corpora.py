@@ -19,11 +19,7 @@ from longtrek.paths import ROOT
 from semantic_scholar_server import PDF
 
 CORPORA = ROOT / "config" / "corpora"
-
-
 NAMES = ["Niamh O'Hagan", "John W. Fisher, III", "José Ångström-Ñandú", "山田 太郎", 'A "Q" %s {x}', "Ольга Иванова"]
-
-
 TITLE = "100% of \"Names\", titles & O'Hagan's {brackets}: 数学, Ωmega"
 
 

@@ -106,27 +106,11 @@ def document_of(family: str, form: str, expected: str, prompt: str = "") -> dict
 
 
 POOL = "".join(f"{place:03x}={word}\n" for place, word in enumerate(ADJECTIVES + NOUNS))
-
-
 SUMS = document_of("arithmetic", "ordered", "[1]5+6=11\n[2]2-5=-3\n[3]4+8-3+2=11")
-
-
 PLAIN_SUMS = document_of("arithmetic", "no_ids", "5+6=11\n2-5=-3\n4+8-3+2=11")
-
-
 LISTS = document_of("uuid_sort", "ordered", "[1]a1b2c3d4,c0a8e1d2\n[2]01234567,f0e1d2c3")
-
-
 PLAIN_LISTS = document_of("uuid_sort", "no_ids", "a1b2c3d4,c0a8e1d2\n01234567,f0e1d2c3")
-
-
 PHRASES = document_of("lookup", "ordered", "[1]quick fox\n[2]quiet harbor\n[3]big dog", POOL)
-
-
 PLAIN_PHRASES = document_of("lookup", "no_ids", "quick fox\nquiet harbor\nbig dog", POOL)
-
-
 TABLE = document_of("table", "permute_homogeneous", ",[C1],[C0]\n[R2],1111,2222\n[R0],3333,4444\n[R1],5555,6666")
-
-
 RESOLVED = document_of("table", "resolve", ",[C0],[C1]\n[R0],quick fox,red cat\n[R1],big dog,lazy table", POOL)

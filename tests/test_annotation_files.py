@@ -33,8 +33,6 @@ texts = st.one_of(
     st.sampled_from(ODD),
     st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Cn"]), min_size=1, max_size=40),
 ).filter(lambda text: text.strip() and "x005F_" not in text)
-
-
 few = settings(max_examples=25, deadline=None)
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from matplotlib.text import Text
 
 from longtrek.analysis import artifacts, curves, panels
 from longtrek.analysis.commands import figure as figure_command
@@ -28,14 +29,8 @@ from longtrek.transduction.grid import DocumentSpec, grid
 from longtrek.transduction.scores import DOCUMENTS, RECORDS
 
 FIGURES = tuple(f"transduction_figure_{number}" for number in range(1, 10))
-
-
 TABLES = tuple(f"transduction_table_{number}" for number in (1, 2))
-
-
 SHARES = {"DeepSeek-V4-Flash": 0.8, "Olmo-3.1-32B": 0.4, "SmolLM2-135M-Instruct": 0.1, "reference-solver": 1.0}
-
-
 RECORD_COUNT = 30
 
 
@@ -199,6 +194,19 @@ def test_every_figure_says_what_was_run(scores: Path, quick: Run) -> None:
                 words = words_of(artifacts.module(name).draw(run))
             for said in ("Models: SmolLM2-135M-Instruct.", f"Rule: {rule}.", "scored of", "Run: quick."):
                 assert said in words, (name, said)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_no_word_stands_off_the_page(scores: Path, name: str) -> None:
+    long = {"DeepSeek-V4-Flash": "WWW WWW WWW (imported)", "Olmo-3.1-32B": "A model of quite another name (imported)"}
+    run = replace(run_of(scores), labels=long, documents=read_documents(scores, "paper"))
+    with page():
+        drawn = artifacts.module(name).draw(run)
+        drawn.draw_without_rendering()
+        for text in drawn.findobj(lambda item: isinstance(item, Text) and item.get_text().strip()):
+            box = text.get_window_extent()
+            assert box.x0 >= -1 and box.x1 <= drawn.bbox.width + 1, text.get_text()
+            assert box.y0 >= -1 and box.y1 <= drawn.bbox.height + 1, text.get_text()
 
 
 def test_published_values_are_hollow_markers_in_the_models_own_colour(quick: Run) -> None:

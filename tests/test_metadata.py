@@ -16,8 +16,6 @@ TEXT = (
     "# Econometric Computing with *HC*\n\n"
     "Torsten Hothorn<sup>1</sup>, Bettina Grün2,3 and John W. Fisher, III\n\n## 1 Introduction"
 )
-
-
 REFERENCES = (
     "\n\n## **References**\n\nHothorn T (2004). *A Title of Some Length*.\n\n"
     "Zeileis A (2006). *Another Title*. 1–2.\n\n## A Appendix\n\nText."

@@ -12,14 +12,8 @@ from longtrek.paths import ROOT, shipped
 from longtrek.scitrek.analyses import incomplete_beta
 
 TABLES = tuple(f"scitrek_table_{number}" for number in range(1, 19))
-
-
 PUBLISHED = sorted(shipped("config/published").glob("scitrek_*.csv"))
-
-
 NEGATION = {"filtering": 11, "filtering_aggregating": 15, "filtering_sorting": 12, "relational_filtering": 94}
-
-
 PAPER = ROOT / "../shared/papers/scitrek.txt"
 
 

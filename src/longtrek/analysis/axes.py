@@ -42,7 +42,7 @@ DIFFICULTY = {
     "lookup": "definitions in the pool",
     "permute": "rows and columns moved",
     "resolve": "share of the words in use",
-    "table": "rows, columns moved / words in use",
+    "table": "moved / words in use",
 }
 
 

@@ -1,6 +1,5 @@
 """Drawing: panels of curves on one page, one legend, and a footer that says what was run."""
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -13,14 +12,29 @@ from matplotlib.patches import Patch
 from longtrek.analysis.curves import Curve, Panel
 from longtrek.analysis.run import Run, imported_note
 from longtrek.analysis.statistics import Counts, Document, counts
-from longtrek.analysis.style import CHECK, FAINT, INK, PALE, WIDTH, Look, check_look, horizon_name, looks, span
+from longtrek.analysis.style import (
+    CHECK,
+    FAINT,
+    INK,
+    LEGEND_SIZE,
+    PALE,
+    WIDTH,
+    Look,
+    check_look,
+    horizon_name,
+    looks,
+    span,
+    text_width,
+    wrapped,
+)
 
 NOTE_SIZE = 6.0
-NOTE_WIDTH = 143
+NOTE_WIDTH = WIDTH - 0.25
 LINE_HEIGHT = 0.115
 LEGEND_TOP, LEGEND_ROW = 0.27, 0.17
 LEFT, BETWEEN, RIGHT = 0.52, 0.42, 0.13  # inches; placed by hand: a layout solver differs in its last bits
-LEGEND_KEY, LEGEND_CHARACTER = 0.47, 0.057  # inches: a key with its gaps, and a letter of 7 points
+LEGEND_KEY = 0.47
+"""Inches of a key with its gaps."""
 
 
 def sheet(
@@ -79,7 +93,7 @@ def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column:
     step = {"line": min(0.09, 0.4 / max(1, len(models))), "dots": 0.8 / max(1, len(models)), "position": 0.0}
     for place, curve in enumerate(models):
         shift = (place - (len(models) - 1) / 2) * step[panel.kind]
-        _draw_model(axes, panel, curve, look[curve.model], shift)
+        _draw_model(axes, panel, curve, look[curve.model], shift, band=min(0.14, 0.4 / len(models)))
     for curve in drawn:
         if curve.check:
             _draw_check(axes, panel, curve)
@@ -97,7 +111,7 @@ def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column:
 def footer(run: Run, documents: Iterable[Document], notes: Sequence[str]) -> list[str]:
     """The lines under a figure: notes, then what was run."""
     paragraphs = [" ".join(notes), what_was_run(run, documents)]
-    return [line for text in paragraphs for line in textwrap.wrap(text, NOTE_WIDTH, break_on_hyphens=False)]
+    return [line for text in paragraphs for line in wrapped(text, NOTE_SIZE, NOTE_WIDTH)]
 
 
 def what_was_run(run: Run, documents: Iterable[Document]) -> str:
@@ -156,7 +170,8 @@ def _discrete_axis(axes: Axes, panel: Panel) -> None:
         axes.text(middle, 0.5, words, ha="center", va="center", size=7, color=FAINT, style="italic")
 
 
-def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float) -> None:
+def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float, band: float) -> None:
+    """Draw a model's points with their intervals, beside those of others by `shift`; bands as opaque as `band`."""
     points = [point for point in curve.points if panel.kind != "position" or point.estimate.value is not None]
     x = np.array([point.x + shift for point in points])
     estimates = [point.estimate for point in points]
@@ -164,7 +179,7 @@ def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float
     low = np.array([found.interval.low if found.interval else np.nan for found in estimates])
     high = np.array([found.interval.high if found.interval else np.nan for found in estimates])
     if panel.kind == "position":
-        axes.fill_between(x, low, high, color=look.colour, alpha=0.14, lw=0, zorder=1.5)
+        axes.fill_between(x, low, high, color=look.colour, alpha=band, lw=0, zorder=1.5)
         axes.plot(x, y, color=look.colour, ls=look.line, marker=look.marker, ms=3, markevery=(2, 5), zorder=3)
     else:
         joined = look.line if panel.kind == "line" else "none"
@@ -235,8 +250,11 @@ def _legend_columns(handles: Sequence[Artist]) -> int:
         rows, longer = divmod(len(labels), columns)
         sizes = [rows + 1] * longer + [rows] * (columns - longer)
         starts = [sum(sizes[:place]) for place in range(columns)]
-        widest = [max(map(len, labels[start : start + size])) for start, size in zip(starts, sizes, strict=True)]
-        if sum(LEGEND_KEY + LEGEND_CHARACTER * length for length in widest) <= WIDTH:
+        widest = [
+            max(text_width(label, LEGEND_SIZE) for label in labels[start : start + size])
+            for start, size in zip(starts, sizes, strict=True)
+        ]
+        if sum(LEGEND_KEY + width for width in widest) <= WIDTH:
             return columns
     return 1
 

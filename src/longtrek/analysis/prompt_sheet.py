@@ -9,9 +9,9 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
-from longtrek.analysis.panels import LINE_HEIGHT, NOTE_WIDTH, write_footer
+from longtrek.analysis.panels import LINE_HEIGHT, NOTE_SIZE, NOTE_WIDTH, write_footer
 from longtrek.analysis.scitrek_run import SciTrekRun
-from longtrek.analysis.style import FAINT, INK, WIDTH
+from longtrek.analysis.style import FAINT, INK, WIDTH, wrapped
 from longtrek.scitrek.prompts import FOLDER, Prompt, prompt
 
 MARK = "#B34700"
@@ -34,7 +34,7 @@ def draw(run: SciTrekRun, title: str, names: Sequence[str], note: str) -> Figure
     """Draw prompts under one another, lines broken where they are too long for the page."""
     found = prompts_of(run, names)
     folded = [_folded(one) for one in found]
-    footer = [*textwrap.wrap(note, NOTE_WIDTH), f"Colour marks what is filled in. Run: {run.kind}."]
+    footer = [*wrapped(note, NOTE_SIZE, NOTE_WIDTH), f"Colour marks what is filled in. Run: {run.kind}."]
     heights = [HEAD + LINE * len(lines) + 2 * PAD for lines in folded]
     foot = 0.1 + LINE_HEIGHT * len(footer)
     whole = 0.32 + sum(heights) + BETWEEN * (len(heights) - 1) + 0.08 + foot

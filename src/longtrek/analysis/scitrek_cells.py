@@ -16,7 +16,7 @@ MARKS_EXPLAINED = {
     "too_costly": "⋆: not evaluated for its price (published).",
     "lost": "lost: printed as pixels that the paper's stored text does not hold.",
 }
-FOUR = "asked/answered/failed/cut: samples under the score above; a failed one counts as wrong."
+FOUR = "asked/answered/failed/cut: the samples that a score rests on; a failed one counts as wrong."
 INTERVALS = "In brackets: 95% bootstrap, collections resampled; none where they do not differ or are fewer than two."
 
 
@@ -114,8 +114,12 @@ def beside(
         made.append((name, *lead(printed), "published", *(theirs(printed.get(one), digits) for one in columns)))
         if first.setting.get("post", "zero-shot") != "zero-shot":
             continue
-        baseline = "baseline" in first.setting
-        for series in baselines if baseline else run.series:
+        if "baseline" in first.setting:  # all of them at the top, as the paper has it
+            for series in baselines:
+                made += _both(series, name if series.model == first.model else series.label, cells, counts, our_lead)
+                shown.add(series.label)
+            continue
+        for series in run.series:
             if series.model == first.model and not series.check:
                 made += _both(series, name, cells, counts, our_lead)
                 shown.add(series.label)

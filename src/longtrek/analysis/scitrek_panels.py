@@ -9,10 +9,18 @@ from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from longtrek.analysis.panels import LEGEND_TOP, LINE_HEIGHT, NOTE_WIDTH, legend_height, write_footer, write_legend
+from longtrek.analysis.panels import (
+    LEGEND_TOP,
+    LINE_HEIGHT,
+    NOTE_SIZE,
+    NOTE_WIDTH,
+    legend_height,
+    write_footer,
+    write_legend,
+)
 from longtrek.analysis.scitrek_cells import Score, score
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series
-from longtrek.analysis.style import CHECK, FAINT, PALE, WIDTH, Look, check_look, looks
+from longtrek.analysis.style import CHECK, FAINT, PALE, WIDTH, Look, check_look, looks, wrapped
 
 LEFT, RIGHT = 0.52, 0.1
 ABOVE, BELOW = 0.28, 0.36
@@ -51,7 +59,7 @@ def sheet(panels: Sequence[Panel], title: str, ylabel: str, height: float, parag
     series = [one for one, _ in panels[0].scores]
     look = looks([one.model for one in series if not one.check])
     handles = _legend(series, look)
-    lines = [line for text in paragraphs for line in textwrap.wrap(text, NOTE_WIDTH, break_on_hyphens=False)]
+    lines = [line for text in paragraphs for line in wrapped(text, NOTE_SIZE, NOTE_WIDTH)]
     head = LEGEND_TOP + legend_height(handles)
     foot = 0.1 + LINE_HEIGHT * len(lines)
     each = ABOVE + height + BELOW

@@ -9,21 +9,24 @@ from typing import Any
 
 import matplotlib as mpl
 import yaml
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 WIDTH = 7.1
 """Full page width, inches."""
 INK, FAINT, PALE = "#1A1A1A", "#595959", "#EFEFEF"
 LINE = 1.4
+FAMILY, LEGEND_SIZE = "DejaVu Sans", 7
 
 RC = {
-    "font.family": "DejaVu Sans",
+    "font.family": FAMILY,
     "font.size": 8,
     "axes.titlesize": 8,
     "axes.titlelocation": "left",
     "axes.labelsize": 8,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
-    "legend.fontsize": 7,
+    "legend.fontsize": LEGEND_SIZE,
     "legend.frameon": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -92,6 +95,25 @@ def looks(models: Sequence[str]) -> dict[str, Look]:
     spare = {name: table["spare"][place % len(table["spare"])] for place, name in enumerate(strange)}
     entries = {name: known.get(name) or spare[name] for name in models}
     return {name: Look(entry["colour"], entry["marker"], tuple(entry["line"])) for name, entry in entries.items()}
+
+
+@cache
+def text_width(text: str, size: float) -> float:
+    """Inches that a line takes in the figures' type of `size` points, by the font's own measures: no screen enters."""
+    font = FontProperties(family=FAMILY, size=size)
+    width, _, _ = text_to_path.get_text_width_height_descent(text, font, ismath=False)
+    return float(width) / 72
+
+
+def wrapped(text: str, size: float, width: float) -> list[str]:
+    """Break a text at its spaces, but not at those that must not break, into lines of at most `width` inches."""
+    lines: list[str] = []
+    for word in filter(None, text.split(" ")):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 CHECK = "check: reference solver (gold output)"

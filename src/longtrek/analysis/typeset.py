@@ -1,8 +1,10 @@
 """Tables as Markdown and LaTeX."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+_NEGATIVE = re.compile(r"-\d[\d.,]*∗?")
 _LATEX = {
     "&": r"\&",
     "%": r"\%",
@@ -28,6 +30,8 @@ _LATEX = {
     "✗": r"$\times$",
     "—": "---",
     "\N{NO-BREAK SPACE}": "~",
+    "*": "{*}",  # behind a line's end, LaTeX would take these two for the line end's own
+    "[": "{[}",
 }
 
 
@@ -71,14 +75,15 @@ def markdown(table: Table) -> str:
 
 def latex(table: Table) -> str:
     """A table in LaTeX with booktabs' rules; notes as a small paragraph under it."""
-    share = 0.8 / max(1, table.columns.count("p"))
+    share = 0.7 / max(1, table.columns.count("p"))
     columns = table.columns.replace("p", rf"p{{{share:.2f}\linewidth}}")
     lines = [
-        "% needs \\usepackage{booktabs,amssymb}",
+        "% needs \\usepackage{booktabs,amssymb,adjustbox}",
         r"\begin{table}",
         r"\centering",
         rf"\caption{{{_escaped(table.caption)}}}",
         rf"\label{{tab:{table.name.replace('_', '-')}}}",
+        r"\begin{adjustbox}{max width=\linewidth}",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
         _ampersands(table.header),
@@ -86,7 +91,8 @@ def latex(table: Table) -> str:
         *map(_ampersands, table.rows),
         r"\bottomrule",
         r"\end{tabular}",
-        r"\par\smallskip\footnotesize " + r"\\ ".join(map(_escaped, table.notes)),
+        r"\end{adjustbox}",
+        r"\par\smallskip\raggedright\footnotesize " + r"\\ ".join(map(_escaped, table.notes)),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -94,11 +100,16 @@ def latex(table: Table) -> str:
 
 def piped(cells: Sequence[str]) -> str:
     """Cells as a row of a Markdown table."""
-    return "| " + " | ".join(cell.replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |"
+    return "| " + " | ".join(_signed(cell).replace("|", r"\|").replace("*", r"\*") for cell in cells) + " |"
 
 
 def _ampersands(cells: Sequence[str]) -> str:
-    return " & ".join(map(_escaped, cells)) + r" \\"
+    return " & ".join(_escaped(_signed(cell)) for cell in cells) + r" \\"
+
+
+def _signed(cell: str) -> str:
+    """A negative number with a minus sign, where the CSV has a hyphen for programs; other cells as they are."""
+    return cell.replace("-", "−") if _NEGATIVE.fullmatch(cell) else cell
 
 
 def _escaped(text: str) -> str:

@@ -11,7 +11,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from longtrek.analysis import published
 from longtrek.analysis.panels import write_footer
 from longtrek.analysis.scitrek_run import Row, SciTrekRun
-from longtrek.analysis.style import FAINT, INK, WIDTH
+from longtrek.analysis.style import FAINT, INK, WIDTH, wrapped
 from longtrek.scitrek.questions.templates import templates
 
 READS = ("collections", "questions", "model_writer")
@@ -22,6 +22,8 @@ CAPTION = (
     "consists of. Dashed: in a run whose questions the grammar writes, what a model's tries at some of them came to."
 )
 HEIGHT = 3.3
+BESIDE = 4.43
+"""Inches across the second and third step."""
 MODEL_WRITER = "model writer"
 FATES = {
     "not JSON": "not in the form asked for",
@@ -63,13 +65,14 @@ BOXES = (
 
 def draw(run: SciTrekRun) -> Figure:
     """Draw the three steps with the published counts and this run's."""
-    more = 0.85 if run.model_writer else 0.0
+    counts = {row["stage"]: row for row in numbers(run)}
+    beside = _came_to(run, counts["round trip"]["published"])
+    more = _beside_height(beside) + 0.07 if beside else 0.0
     figure = Figure(figsize=(WIDTH, HEIGHT + more))
     axes: Any = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(-more, HEIGHT))
     axes.set_axis_off()
     axes.text(0.09, HEIGHT - 0.16, "From articles to verified questions", size=9, weight="bold", va="center")
-    counts = {row["stage"]: row for row in numbers(run)}
     for step, name in enumerate(STEPS):
         axes.text(_x(step) + 1.0, HEIGHT - 0.42, name, size=8, weight="bold", ha="center", va="center")
     for box in BOXES:
@@ -80,8 +83,8 @@ def draw(run: SciTrekRun) -> Figure:
     _arrow(axes, (_x(1) + 2.0, _y(1) + 0.4), (_x(2), _y(0) + 0.2))
     axes.text(_x(0) + 1.0, _y(2) + 0.31, "blue: context, question\nand answer of the dataset", size=7, color=BLUE,
               ha="center", va="center", style="italic")  # fmt: skip
-    if run.model_writer:
-        _draw_model_writer(axes, run, counts[MODEL_WRITER]["published"])
+    if beside:
+        _draw_model_writer(axes, run, beside)
     said = "“Here” is this run." if run.articles else "This run has no SciTrek data yet."
     write_footer(figure, [f"A drawing with counts; no answers to questions are shown. {said} Run: {run.kind}."])
     return figure
@@ -176,22 +179,34 @@ def _draw_box(axes: Any, box: Box, counts: dict[str, object] | None) -> None:
         axes.text(x + 1.0, y + 0.12, _words(counts), size=6.5, ha="center", va="center", color=INK)
 
 
-def _draw_model_writer(axes: Any, run: SciTrekRun, paper: object) -> None:
-    """A box under the second and third step: what a model's tries at the same work came to."""
-    x, y, width, height = _x(1), _y(3) - 0.13, _x(2) + 2.0 - _x(1), 0.78
-    shape = "round,pad=0,rounding_size=0.05"
-    axes.add_patch(
-        FancyBboxPatch((x, y), width, height, boxstyle=shape, fc="white", ec="#888888", lw=0.8, ls=(0, (4, 2)))
-    )
+def _came_to(run: SciTrekRun, paper: object) -> list[str]:
+    """The lines that say what the model writer's tries came to; none where no model wrote beside the grammar."""
+    if not run.model_writer:
+        return []
     kept = sum(row["text"] is not None for row in run.model_writer)
-    lines = [f"{kept} of {len(run.model_writer)} queries became questions (paper: {_number(paper)} %)"]
+    said = [f"{kept} of {len(run.model_writer)} queries became questions (paper: {_number(paper)} %)"]
     for kind, fates in _tries(run).items():
         came_to = ", ".join(f"{count} {fate}" for fate, count in sorted(fates.items()))
-        lines.append(f"{fates.total()} {kind}{': ' if came_to else ''}{came_to}")
+        said.append(f"{fates.total()} {kind}{': ' if came_to else ''}{came_to}")
+    return [line for text in said for line in wrapped(text, 6.5, BESIDE - 0.3)]
+
+
+def _draw_model_writer(axes: Any, run: SciTrekRun, lines: Sequence[str]) -> None:
+    """A box under the second and third step: what a model's tries at the same work came to."""
+    height = _beside_height(lines)
+    x, top = _x(1), _y(2) - 0.17
+    shape = "round,pad=0,rounding_size=0.05"
+    axes.add_patch(
+        FancyBboxPatch((x, top - height), BESIDE, height, boxstyle=shape, fc="white", ec="#888888", ls=(0, (4, 2)))
+    )
     title = f"beside the grammar, {run.label(run.model_writer_name) or 'a model'} writes"
-    axes.text(x + width / 2, y + height - 0.13, title, size=8, weight="bold", ha="center", va="center", color=INK)
+    axes.text(x + BESIDE / 2, top - 0.13, title, size=8, weight="bold", ha="center", va="center", color=INK)
     for place, line in enumerate(lines):
-        axes.text(x + width / 2, y + height - 0.32 - 0.17 * place, line, size=6.5, ha="center", va="center", color=INK)
+        axes.text(x + BESIDE / 2, top - 0.32 - 0.17 * place, line, size=6.5, ha="center", va="center", color=INK)
+
+
+def _beside_height(lines: Sequence[str]) -> float:
+    return 0.27 + 0.17 * len(lines)
 
 
 def _words(counts: dict[str, object]) -> str:

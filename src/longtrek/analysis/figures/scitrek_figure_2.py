@@ -58,7 +58,8 @@ def draw(run: SciTrekRun) -> Figure:
     found = panels(run)
     where = _setting(run)
     drawn = [one for one in shown(run) if not one.check]
-    notes = [f"Shown: {setting_words(where)} (paper: full-text articles). Published values are pixels and lost."]
+    other = "" if where and where[0] == "full_text" else " (paper: full-text articles)"
+    notes = [f"Shown: {setting_words(where)}{other}. The paper draws its own values and prints none."]
     if len(drawn) < BEST:
         notes.append(f"The paper shows its six best models; this run has {len(drawn) or 'none'} with answers here.")
     elif len(run.models) > BEST:

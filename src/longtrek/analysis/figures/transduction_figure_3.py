@@ -53,4 +53,5 @@ def numbers(run: Run) -> list[dict[str, object]]:
 def _here(found: Decrease) -> str:
     if found.mean is None:
         return "undefined"
-    return f"{-100 * found.mean:+.1f} %".replace("-", "−")
+    change = round(-100 * found.mean, 1)
+    return f"{change:+.1f} %".replace("-", "−") if change else "0.0 %"

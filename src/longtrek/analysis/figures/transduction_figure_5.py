@@ -40,7 +40,7 @@ def _horizons(run: Run) -> str:
     reached = {horizon for model in run.models for horizon in run.horizons(model)}
     names = [horizon_name(tier) for tier in tiers if tier in reached]
     whole = [horizon_name(tier) for tier in tiers]
-    shown = f"horizons {span(names, whole)}" if names else "no answers yet"
+    shown = f"{'horizons' if len(names) > 1 else 'horizon'} {span(names, whole)}" if names else "no answers yet"
     return shown if names == whole else f"{shown} (paper: {whole[0]}–{whole[-1]})"
 
 

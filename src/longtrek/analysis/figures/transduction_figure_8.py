@@ -1,5 +1,6 @@
 """Figure 8 of Long-Transduction: every variant and model as a heat map."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from longtrek.analysis.axes import VARIANTS
 from longtrek.analysis.panels import LINE_HEIGHT, footer, write_footer
 from longtrek.analysis.run import Run
 from longtrek.analysis.statistics import Document, Estimate, estimate
-from longtrek.analysis.style import FAINT, INK, WIDTH, horizon_name
+from longtrek.analysis.style import FAINT, INK, WIDTH, horizon_name, text_width
 
 READS = ("documents",)
 CAPTION = (
@@ -22,7 +23,8 @@ CAPTION = (
     "document is wrong."
 )
 COLOURS = "cividis"
-ROW, COLUMN = 0.26, 0.62
+ROW, COLUMN, SLANT = 0.26, 1.3, 40
+"""Inches of a row and of the widest column; degrees at which models are named."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,15 @@ def draw(run: Run) -> Figure:
     documents = [document for square in found for document in square.documents]
     lines = footer(run, documents, _notes(run, found))
     foot = 0.08 + LINE_HEIGHT * len(lines)
-    top, left, right = 1.15, 2.05, 0.75
+    labels = ["check: gold output" if model in run.checks else run.label(model) for model in models]
+    top, left, right = 0.5 + max(map(_risen, labels), default=0), 2.05, 0.75
     height = ROW * len(VARIANTS) + top + foot
     width = min(COLUMN * len(models), WIDTH - left - right)
     figure = Figure(figsize=(WIDTH, height))
     box = (left / WIDTH, foot / height, width / WIDTH, ROW * len(VARIANTS) / height)
     axes = figure.add_axes(box)
     _fill(axes, found, models)
-    labels = ["check: gold output" if model in run.checks else run.label(model) for model in models]
-    axes.set_xticks([x + 0.5 for x in range(len(models))], labels, rotation=40, ha="left", rotation_mode="anchor")
+    axes.set_xticks([x + 0.5 for x in range(len(models))], labels, rotation=SLANT, ha="left", rotation_mode="anchor")
     axes.xaxis.tick_top()
     axes.set_yticks([y + 0.5 for y in range(len(VARIANTS))], list(VARIANTS.values()))
     axes.tick_params(length=0)
@@ -72,6 +74,11 @@ def draw(run: Run) -> Figure:
     figure.text(0.012, 1 - 0.16 / height, title, size=9, weight="bold", va="center")
     write_footer(figure, lines)
     return figure
+
+
+def _risen(label: str) -> float:
+    """Inches that a slanted label rises above the map."""
+    return text_width(label, 7) * math.sin(math.radians(SLANT))
 
 
 def numbers(run: Run) -> list[dict[str, object]]:

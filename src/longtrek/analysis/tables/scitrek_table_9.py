@@ -10,7 +10,7 @@ from longtrek.analysis.typeset import Table
 READS = ("scitrek",)
 CAPTION = (
     "Exact match (%) by skill on SciTrek's test set, full-text contexts of at most 128K tokens: zero-shot and after "
-    "post-training on SciTrek (SFT, GRPO)."
+    "post-training on SciTrek (SFT, GRPO). F+A: Filtering+Aggregating; F+S: Filtering+Sorting."
 )
 COLUMNS = {
     "aggregating": "Aggregating",
