@@ -88,7 +88,8 @@ def read(results: Path) -> dict[str, str]:
             f"Is {results} a folder of results? `longtrek checksums --results {results}` lists what is there now"
         )
     found: dict[str, str] = {}
-    for number, text in enumerate(path.read_bytes().removesuffix(b"\n").split(b"\n"), 1):
+    lines = path.read_bytes().split(b"\n")
+    for number, text in enumerate(lines[:-1] if lines[-1] == b"" else lines, 1):
         match = LINE.fullmatch(text)
         name = _unescaped(os.fsdecode(match[3]), bool(match[1])) if match else ""
         if match is None or name in found or not _inside(name):
