@@ -114,7 +114,8 @@ def _bar(figure: Figure, x: float, y: float, height: float) -> None:
     axes = figure.add_axes((x, y, 0.13 / WIDTH, height))
     steps = 64
     for step in range(steps):
-        axes.axhspan(step / steps, (step + 1) / steps, color=colormaps[COLOURS]((step + 0.5) / steps), lw=0)
+        # each to the top, and the next one over it, so that no seam shows
+        axes.axhspan(step / steps, 1, color=colormaps[COLOURS]((step + 0.5) / steps), lw=0)
     axes.set(xlim=(0, 1), ylim=(0, 1), xticks=[])
     axes.grid(False)
     axes.yaxis.tick_right()
