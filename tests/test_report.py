@@ -22,9 +22,13 @@ import report_results
 from longtrek.config import load
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
+from longtrek.paths import ROOT
+from longtrek.report.claims import COLUMNS, Claim
 from longtrek.report.columns import Columns
 from longtrek.report.data_files import CHUNK, Chunks, whole_folder
+from longtrek.report.explorer_links import explorer_links
 from longtrek.report.lines import Packed, packed
+from longtrek.report.study import Answers
 from longtrek.report.write import write_report
 from longtrek.transduction.scoring import explain
 from report_results import CHECK, ELSEWHERE, MODEL, NASTY, SQL_MODEL
@@ -282,6 +286,33 @@ def test_claims_say_their_words_whatever_they_hold(results: Path) -> None:
     links = {attributes.get("href") for tag, attributes in page.tags if tag == "a"}
     assert {"exhibits.html#transduction_table_2", "exhibits.html#scitrek_table_7"} <= links
     assert "It takes: 8 GPUs & 3 h" in page.text
+
+
+def test_a_claim_leads_to_the_answers_that_it_rests_on(tmp_path: Path) -> None:
+    rows = Columns(["model", "status", "finish"], ["item"])
+    items = Columns(["family", "format", "difficulty", "horizon"], ["id"])
+    asked = {"family": "lookup", "format": "no_ids", "difficulty": 8, "horizon": 131072, "id": "x"}
+    rows.add({"model": "DeepSeek-V4-Flash", "status": "scored", "finish": "stop", "item": items.add(asked)})
+    study = Answers("transduction", tmp_path, {}, rows, items)
+
+    def claim(name: str, kind: str = "scores", verdict: str = "differs") -> Claim:
+        said = {"id": name, "paper": "transduction", "kind": kind, "verdict": verdict}
+        return Claim(**dict.fromkeys(COLUMNS, "") | said)
+
+    claims = [
+        claim("lt-acc-deepseek-128k"),
+        claim("lt-acc-deepseek-4k"),
+        claim("lt-acc-falcon-4k"),  # a model that was not run
+        claim("lt-62"),
+        claim("lt-grid-families", kind="built"),
+        claim("lt-gap", verdict="not run"),
+    ]
+    whose = {"paper": "transduction", "model": "DeepSeek-V4-Flash"}
+    assert explorer_links(claims, load(ROOT / "config" / "config.yaml"), [study]) == {
+        "lt-acc-deepseek-128k": {**whose, "horizon": "131072"},
+        "lt-acc-deepseek-4k": whose,
+        "lt-62": {"paper": "transduction"},
+    }
 
 
 def test_the_front_page_warns_of_what_is_no_result(results: Path) -> None:

@@ -145,6 +145,7 @@
       link("All answers", null, "back"),
       place > 0 ? link("Previous answer", rows[place - 1], "before") : null,
       place >= 0 && place + 1 < rows.length ? link("Next answer", rows[place + 1], "after") : null,
+      el("span", { class: "note wide" }, "Keys: Esc, ←, →"),
     );
   }
 
