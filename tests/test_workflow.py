@@ -12,13 +12,14 @@ import pytest
 import yaml
 
 from conftest import EASIEST, Run
-from longtrek.analysis.artifacts import FIGURES, TABLES
+from longtrek.analysis.artifacts import FIGURES, TABLES, reads
 from longtrek.files import write_jsonl
 from longtrek.paths import ROOT
 from released_rows import WITH_PROMPTS
 from serving import serving
 
 FULL = ROOT / "config" / "config.yaml"
+AT_THE_END = {"claims", "report", "sbom", "crate", "checksums"}
 
 
 def test_the_papers_config_lists_one_answers_job_a_model_and_tier(tmp_path: Path) -> None:
@@ -34,7 +35,7 @@ def test_the_papers_config_lists_one_answers_job_a_model_and_tier(tmp_path: Path
         [*(f"transduction {model}" for model in models), *(f"scitrek {model}" for model in scitrek)]
     )
     assert (sorted(planned["figure"]), sorted(planned["table"])) == (sorted(FIGURES), sorted(TABLES))
-    once = {"documents", "articles", "convert", "tabulate", "collections", "questions", "baseline", "claims"}
+    once = {"documents", "articles", "convert", "tabulate", "collections", "questions", "baseline", *AT_THE_END}
     assert {verb for verb, jobs in planned.items() if len(jobs) == 1} == once
     assert planned.keys() - once == {"answers", "scores", "figure", "table"}
 
@@ -52,9 +53,24 @@ def test_changing_one_models_entry_runs_that_model_and_what_shows_it(finished: R
     assert sorted(planned["figure"]) == [name for name in FIGURES if name.startswith("transduction")]
 
 
-def test_what_only_explains_a_model_runs_nothing(finished: Run) -> None:
+def test_what_only_explains_a_model_is_told_anew_and_runs_nothing_else(finished: Run) -> None:
     finished.add_model("solver-b", kind="check", engine="reference", notes="Another word about it.")
-    assert finished.planned() == {}
+    assert finished.planned().keys() == {"report", "crate", "checksums"}
+
+
+def test_changing_one_models_answers_scores_it_again_and_draws_what_shows_it_and_nothing_else(finished: Run) -> None:
+    answers = finished.folder / "results" / "answers" / "solver-b" / "transduction" / "4096.jsonl"
+    kept, times = answers.read_bytes(), answers.stat()
+    answers.write_bytes(kept.replace(b'"status":"answered","finish_reason":"stop"', b'"status":"answered"', 1))
+    try:
+        planned = finished.planned()
+    finally:
+        answers.write_bytes(kept)
+        os.utime(answers, ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert planned.pop("scores") == ["transduction solver-b"]
+    shown = [name for name in (*FIGURES, *TABLES) if name.startswith("transduction") and reads(name)]
+    assert sorted(planned.pop("figure") + planned.pop("table")) == sorted(shown)
+    assert planned.keys() == {"report", "crate", "checksums"}
 
 
 def test_adding_a_model_adds_only_its_own_jobs(finished: Run) -> None:
