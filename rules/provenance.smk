@@ -6,7 +6,7 @@ from longtrek.provenance.sbom import ENVIRONMENTS
 
 
 rule describe_environments:
-    """A bill of materials of the kit's, the engine's and the converter's environment, from their locks."""
+    """A bill of materials of each environment, from its lock."""
     input:
         [Path(workflow.basedir) / environment.lock for environment in ENVIRONMENTS],
     output:

@@ -19,10 +19,11 @@ results_option = click.option(
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=Path("results/sbom"), help="Folder to write to.")
 def sbom(out: Path) -> None:
-    """Write a CycloneDX 1.6 bill of materials of the kit's, the engine's and the converter's environment.
+    """Write a CycloneDX 1.6 bill of materials of the kit's, the engine's and the converter's environments.
 
-    Names, versions and hashes are the locks'; licences are what installed packages state, so an environment that is
-    not made on this machine has none.
+    The engine and the converter have two each, for CPUs and for GPUs; answers say which engine gave them. Names,
+    versions and hashes are the locks'; licences are what installed packages state, so an environment that is not made
+    on this machine has none.
     """
     from longtrek.provenance.sbom import write_all
 

@@ -30,18 +30,27 @@ LONGEST_LICENCE = 80
 
 @dataclass(frozen=True)
 class Environment:
-    """One of the kit's environments: its lock in the kit's root, and the variable that names another Python for it."""
+    """One of the kit's environments: its lock in the kit's root, and where it is installed.
+
+    `folder` is the environment under `.venv/`, `variable` the environment variable that names another Python for it.
+    """
 
     name: str
     lock: str
-    python_variable: str | None
+    folder: str
+    variable: str | None
     purpose: str
 
 
+ENGINE, CONVERTER = "vLLM, which asks the models", "Marker, which turns PDFs into Markdown"
 ENVIRONMENTS = (
-    Environment("kit", "requirements.lock", None, "The workflow, scores, figures and tables"),
-    Environment("engine", "requirements-engine.lock", ENGINE_PYTHON, "vLLM, which asks the models"),
-    Environment("converter", "requirements-converter.lock", CONVERTER_PYTHON, "Marker, which turns PDFs into Markdown"),
+    Environment("kit", "requirements.lock", "kit", None, "The workflow, scores, figures and tables"),
+    Environment("engine", "requirements-engine.lock", "engine", ENGINE_PYTHON, f"{ENGINE}, on CPUs"),
+    Environment("engine-cuda", "requirements-engine-cuda.lock", "engine", ENGINE_PYTHON, f"{ENGINE}, on GPUs"),
+    Environment("converter", "requirements-converter.lock", "converter", CONVERTER_PYTHON, f"{CONVERTER}, on CPUs"),
+    Environment(
+        "converter-cuda", "requirements-converter-cuda.lock", "converter", CONVERTER_PYTHON, f"{CONVERTER}, on GPUs"
+    ),
 )
 
 
@@ -58,9 +67,9 @@ def write_all(folder: Path) -> list[Path]:
 
 def installed(environment: Environment) -> list[importlib.metadata.Distribution]:
     """What is installed in an environment; nothing where it was not made on this machine."""
-    if environment.python_variable is None:
+    if environment.variable is None:
         return list(importlib.metadata.distributions())
-    python = Path(os.environ.get(environment.python_variable, f".venv/{environment.name}/bin/python"))
+    python = Path(os.environ.get(environment.variable, f".venv/{environment.folder}/bin/python"))
     folders = sorted(python.parent.parent.glob("lib/python3*/site-packages"))
     return list(importlib.metadata.distributions(path=[str(folder) for folder in folders])) if folders else []
 
