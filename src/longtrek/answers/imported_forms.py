@@ -8,15 +8,17 @@ Three forms, told apart line by line:
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from longtrek.errors import LongtrekError
-from longtrek.files import parse_line, reading
+from longtrek.files import canonical_json, parse_line, reading
 
 LINES, SCITREK, RESPONSES = "lines", "scitrek", "responses"
+COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens")
+MOST_TOKENS = 2**31 - 1  # what a table of scores can hold
 FORMS = "`id` and `text`; or a SciTrek question's fields and `generations`; or a document's fields and `response`"
 
 
@@ -49,13 +51,30 @@ def read_foreign(path: Path) -> Iterator[Foreign]:
     A row of SciTrek's without generations was not finished, and yields nothing: its question stays without an answer.
 
     Raises:
-        LongtrekError: a line is not JSON, or of none of the three forms; the message names file and line.
+        LongtrekError: a line is not JSON, holds half a character, or is of none of the three forms; the message names
+            file and line.
     """
     seen: Counter[str] = Counter()
     with reading(path) as stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
-                yield from _answers(parse_line(line, path, number), number, f"{path}, line {number}", seen)
+                row, where = parse_line(line, path, number), f"{path}, line {number}"
+                _check_characters(line, row, where)
+                yield from _answers(row, number, where, seen)
+
+
+def _check_characters(line: bytes, row: Any, where: str) -> None:
+    """Refuse half a character (a surrogate without its pair), which JSON may hold and no file of ours can keep."""
+    if b"\\ud" not in line.lower():
+        return
+    try:
+        canonical_json(row).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise LongtrekError(
+            f"{where}: holds half a character (\\u{ord(half):04x} without its pair), which cannot be kept as it is; "
+            "expected Unicode text: put \\ufffd in its place"
+        ) from None
 
 
 def _answers(row: Any, number: int, where: str, seen: Counter[str]) -> Iterator[Foreign]:
@@ -89,7 +108,7 @@ def _plain(row: Mapping[str, Any], number: int, where: str) -> Foreign:
         prompt=_text_or_none(row, "prompt", where),
         reasoning=_text_or_none(row, "reasoning", where),
         finish_reason=_text_or_none(row, "finish_reason", where),
-        usage=row["usage"] if isinstance(row.get("usage"), dict) else None,
+        usage=_counts(row.get("usage"), "usage", COUNTS, where),
         error=_message(row.get("error") or row.get("status")) if failed else None,
         model=row["model"] if isinstance(row.get("model"), str) else None,
     )
@@ -102,6 +121,33 @@ def _text_or_none(row: Mapping[str, Any], name: str, where: str) -> str | None:
     return value
 
 
+def _object(row: Mapping[str, Any], name: str, where: str) -> Mapping[str, Any]:
+    """An object that may be left out, or null."""
+    value = row.get(name)
+    if value is not None and not isinstance(value, dict):
+        raise LongtrekError(f"{where}: `{name}` is {type(value).__name__}; expected an object or null")
+    return value or {}
+
+
+def _counts(usage: Any, name: str, names: Sequence[str], where: str) -> dict[str, Any] | None:
+    """The tokens that a usage counts under `names`, as `COUNTS`; None where there is no usage."""
+    if usage is None:
+        return None
+    if not isinstance(usage, dict):
+        raise LongtrekError(f"{where}: `{name}` is {type(usage).__name__}; expected an object or null")
+    return {kept: _count(usage, name, said, where) for kept, said in zip(COUNTS, names, strict=True)}
+
+
+def _count(usage: Mapping[str, Any], name: str, said: str, where: str) -> int | None:
+    value = usage.get(said)
+    if value is None:
+        return None
+    whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    if isinstance(value, bool) or not whole or not 0 <= value <= MOST_TOKENS:
+        raise LongtrekError(f"{where}: `{name}.{said}` is {value!r:.40}; expected a whole number of tokens, or null")
+    return int(value)
+
+
 def _message(error: Any) -> str:
     if isinstance(error, Mapping):
         return ": ".join(str(error[part]) for part in ("kind", "code", "message") if error.get(part)) or str(error)
@@ -109,14 +155,15 @@ def _message(error: Any) -> str:
 
 
 def _generations(row: Mapping[str, Any], number: int, where: str, seen: Counter[str]) -> Iterator[Foreign]:
-    from longtrek.scitrek.released import row_id
-
     texts, reasonings = row.get("generations") or [], row.get("reasonings") or []
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise LongtrekError(f"{where}: `generations` holds {texts!r:.80}; expected a list of texts")
     if reasonings and (not isinstance(reasonings, list) or len(reasonings) != len(texts)):
         raise LongtrekError(f"{where}: {len(texts)} `generations`, but `reasonings` is not a list of as many")
-    identity = str(row["id"]) if row.get("id") is not None else _numbered(row_id(row, number), seen)
+    if not all(isinstance(thought, str | None) for thought in reasonings):
+        raise LongtrekError(f"{where}: `reasonings` holds {reasonings!r:.80}; expected a list of texts or nulls")
+    question, gold = _text_or_none(row, "question", where), _text_or_none(row, "answer", where)
+    identity = str(row["id"]) if row.get("id") is not None else _numbered(_row_id(row, number, where), seen)
     for sample, text in enumerate(texts):
         yield Foreign(
             line=number,
@@ -124,10 +171,21 @@ def _generations(row: Mapping[str, Any], number: int, where: str, seen: Counter[
             id=identity,
             text=text,
             sample=sample,
-            question=row.get("question"),
-            gold=row.get("answer"),
+            question=question,
+            gold=gold,
             reasoning=reasonings[sample] if reasonings else None,
         )
+
+
+def _row_id(row: Mapping[str, Any], number: int, where: str) -> str:
+    from longtrek.scitrek.released import row_id
+
+    try:
+        return row_id(row, number)
+    except LongtrekError as error:
+        raise LongtrekError(f"{where}: {error}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise LongtrekError(f"{where}: not a SciTrek question's fields ({error}); expected an `id`, or them") from None
 
 
 def _numbered(name: str, seen: Counter[str]) -> str:
@@ -142,21 +200,39 @@ def rollout(row: Mapping[str, Any], number: int, where: str) -> Foreign:
     Raises:
         LongtrekError: the response is not in the OpenAI Responses form.
     """
-    from longtrek.transduction.authors import prompt_of
-
-    text, reasoning = response_text(row["response"], where)
+    response = row["response"]
+    text, reasoning = response_text(response, where)
+    usage = _object(response, "usage", where)
+    cached = _object(usage, "input_tokens_details", f"{where}: response.usage")
+    said = {**usage, "cached_tokens": cached.get("cached_tokens")}
+    counts = _counts(said, "response.usage", ("input_tokens", "output_tokens", "cached_tokens"), where)
     return Foreign(
         line=number,
         form=RESPONSES,
         id=None if row.get("id") is None else str(row["id"]),
         text=text,
-        prompt=prompt_of(row) or None,
+        prompt=_prompt(row, where),
         reasoning=reasoning or None,
-        finish_reason=_finish_reason(row["response"]),
-        usage=_usage(row["response"].get("usage")),
+        finish_reason=_finish_reason(response, counts, where),
+        usage=counts if usage else None,
         error=_failure(row),
-        model=row["response"].get("model"),
+        model=_text_or_none(response, "model", where),
     )
+
+
+def _prompt(row: Mapping[str, Any], where: str) -> str | None:
+    from longtrek.transduction.authors import prompt_of
+
+    try:
+        prompt = prompt_of(row)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        prompt = None
+    if not isinstance(prompt, str):
+        raise LongtrekError(
+            f"{where}: its prompt cannot be read; expected text in `question`, or messages with text in "
+            "`responses_create_params.input`"
+        )
+    return prompt or None
 
 
 def response_text(response: Mapping[str, Any], where: str) -> tuple[str, str]:
@@ -170,40 +246,35 @@ def response_text(response: Mapping[str, Any], where: str) -> tuple[str, str]:
         raise LongtrekError(f"{where}: `response.output` is {type(output).__name__}; expected a list of items")
     text, thought = [], []
     for item in output:
-        pieces = [*(item.get("content") or []), *(item.get("summary") or [])]
-        if not all(isinstance(piece, dict) for piece in pieces):
-            raise LongtrekError(f"{where}: an item's content is not a list of pieces; expected `content[].text`")
-        written = [str(piece["text"]) for piece in pieces if isinstance(piece.get("text"), str)]
-        if item.get("type") == "reasoning":
+        kind = _text_or_none(item, "type", f"{where}: an item of response.output") or "message"
+        written = [piece for name in ("content", "summary") for piece in _pieces(item.get(name), where)]
+        if kind == "reasoning":
             thought += written
-        elif item.get("type", "message") == "message":
+        elif kind == "message":
             text += written
     return "".join(text), "".join(thought)
 
 
-def _finish_reason(response: Mapping[str, Any]) -> str | None:
+def _pieces(content: Any, where: str) -> list[str]:
+    pieces = content or []
+    if not isinstance(pieces, list) or not all(isinstance(piece, dict) for piece in pieces):
+        raise LongtrekError(f"{where}: an item's content is not a list of pieces; expected `content[].text`")
+    texts = (_text_or_none(piece, "text", f"{where}: a piece of an item's content") for piece in pieces)
+    return [text for text in texts if text is not None]
+
+
+def _finish_reason(response: Mapping[str, Any], counts: Mapping[str, Any] | None, where: str) -> str | None:
     """`length` where the response says that it was cut or used up its cap, `stop` where it is complete, else None."""
     items = [item for item in response["output"] if item.get("type", "message") == "message"]
-    details, usage = response.get("incomplete_details") or {}, response.get("usage") or {}
-    cap, written = response.get("max_output_tokens"), usage.get("output_tokens")
+    details, cap = _object(response, "incomplete_details", where), response.get("max_output_tokens")
+    written = (counts or {}).get("completion_tokens")
     used_up = isinstance(cap, int) and isinstance(written, int) and written >= cap
     if details.get("reason") == "max_output_tokens" or used_up:
         return "length"
-    states = {response.get("status"), *(item.get("status") for item in items)}
+    states = {_text_or_none(one, "status", where) for one in (response, *items)}
     if details or "incomplete" in states:
         return "length"
     return "stop" if "completed" in states else None
-
-
-def _usage(usage: Any) -> dict[str, Any] | None:
-    if not isinstance(usage, dict):
-        return None
-    cached = (usage.get("input_tokens_details") or {}).get("cached_tokens")
-    return {
-        "prompt_tokens": usage.get("input_tokens"),
-        "completion_tokens": usage.get("output_tokens"),
-        "cached_tokens": cached,
-    }
 
 
 def _failure(row: Mapping[str, Any]) -> str | None:
