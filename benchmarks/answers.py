@@ -6,7 +6,8 @@
   kit's order, a collection's questions together, and question by question across collections. The engine's cache
   holds two contexts of the three, as a GPU holds a few of thousands: that is what grouping is for.
 - overhead: the same chats through the kit (server, streams, store) and through the engine's own batch entry point, with
-  the same settings and the same number of tokens written.
+  the same settings and the same number of tokens written. The best of three batches counts on either side: anything
+  else that uses the cores doubles a batch's time.
 - early_stop: documents small enough that this model reaches their last record, with early stop and without, in float32,
   where this engine repeats itself whatever the batch.
 
@@ -17,7 +18,6 @@ import contextlib
 import json
 import os
 import random
-import statistics
 import subprocess
 import tempfile
 import time
@@ -175,8 +175,8 @@ def overhead(model: Model, weights: Weights, folder: Path) -> None:
             f"overhead: batch {number}, {len(batches[number - 1])} chats: the kit {one['seconds']:.1f} s for "
             f"{one['tokens']:,} tokens, the engine alone {other['seconds']:.1f} s for {other['tokens']:,}"
         )
-    medians = [statistics.median(one["seconds"] for one in side) for side in (kit, alone)]
-    print(f"overhead: ratio of medians {medians[0] / medians[1]:.3f} (at most 1.1 wanted)")
+    best = [min(one["seconds"] for one in side) for side in (kit, alone)]
+    print(f"overhead: ratio of the best of {BATCHES} {best[0] / best[1]:.3f} (at most 1.1 wanted)")
 
 
 def engine_alone(
