@@ -19,6 +19,7 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -28,6 +29,7 @@ from typing import Any
 
 import click
 
+from longtrek.answers import supervisor
 from longtrek.answers.ask import ask
 from longtrek.answers.client import Door
 from longtrek.answers.engines import Engine, engine_for, engine_python, serve_environment
@@ -201,16 +203,15 @@ def engine_alone(
     file = folder / "settings.json"
     file.write_text(json.dumps(settings), encoding="utf-8")
     script = Path(__file__).parent / "engine" / "alone.py"
-    with (folder / "alone.log").open("w") as log:
-        done = subprocess.run(
-            [str(engine_python(model)), str(script), str(file)],
-            env=environment(model),
-            stdout=subprocess.PIPE,
-            stderr=log,
-            text=True,
-            check=False,
-        )
-    told = [line for line in done.stdout.splitlines() if line.startswith("taken:")]
+    # Under the supervisor, whose end of standard input stays open until it is done: nothing of it outlives us.
+    command = [sys.executable, "-I", supervisor.__file__, str(engine_python(model)), str(script), str(file)]
+    pipe = subprocess.PIPE
+    with (
+        (folder / "alone.log").open("w") as log,
+        subprocess.Popen(command, env=environment(model), stdin=pipe, stdout=pipe, stderr=log, text=True) as run,
+    ):
+        assert run.stdout is not None
+        told = [line for line in run.stdout if line.startswith("taken:")]
     if not told:
         raise LongtrekError(f"the engine alone gave no times; the end of its log:\n{_tail(folder / 'alone.log')}")
     taken: list[dict[str, float]] = json.loads(told[0].removeprefix("taken:"))
