@@ -1,7 +1,6 @@
 """A host with pretend GPUs and a pretend vLLM, which runs `local_engine.py` and tells which devices it was given."""
 
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -47,11 +46,3 @@ class PretendGpus:
     def asked(self) -> list[dict[str, Any]]:
         """Every request that an engine received: its own `pid` and `devices`, and the `time`."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs (a zombie does not)."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z" and os.getpid() != pid
-    except OSError:
-        return False

@@ -16,8 +16,9 @@ import pytest
 from conftest import Run
 from longtrek.answers.devices import Device, devices_here, lease
 from longtrek.errors import LongtrekError
-from pretend_gpus import PretendGpus, alive
+from pretend_gpus import PretendGpus
 from serving import LOCAL_ENGINE
+from test_engine import running
 
 HOLD = """
 import sys
@@ -161,7 +162,7 @@ def test_a_killed_jobs_device_stays_taken_until_nothing_of_its_engine_is_left(ho
     host[1].says()
     host[0].process.kill()
     assert host[1].devices() == ["a", "b"]
-    assert not any(alive(pid) for pid in engine)
+    assert not any(running(pid) for pid in engine)
 
 
 def test_a_job_that_ends_gives_its_devices_back(host: list[Job], tmp_path: Path) -> None:

@@ -2,7 +2,11 @@
 
 import os
 import shutil
+import signal
+import socket
+import stat
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +26,9 @@ PROFILE = ROOT / "profiles" / "slurm"
 # The node is small, and the test waits for each answer of squeue.
 SMALL = ["--max-threads", "2", "--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "3"]
 SMALL += ["--seconds-between-status-checks", "3", "--set-resources", "answer_transduction:mem_mb=1500"]
+SMALL += ["answer_transduction:runtime=1440", "--default-resources"]
+SMALL += ["runtime=120", "mem_mb=1000", "nodes=1", "cpus_per_gpu=1", "tasks_per_gpu=0"]
+GPUS = 2
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +42,38 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if subprocess.run(["scontrol", "ping"], capture_output=True, check=False).returncode == 0:
         pytest.skip("a Slurm runs here already, and its settings are not ours to change")
     folder = tmp_path_factory.mktemp("slurm")
-    started = subprocess.run(
-        [str(TOOLS / "slurm_start.sh"), str(folder)],
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
     try:
-        assert started.returncode == 0, started.stdout
+        _call(str(TOOLS / "slurm_start.sh"), str(folder))
+        _give_gpus(folder)
         deadline = time.monotonic() + 30
         while "idle" not in _told("sinfo", "--noheader", "--format=%T"):
-            assert time.monotonic() < deadline, started.stdout
+            assert time.monotonic() < deadline, "Slurm's node is not ready"
             time.sleep(0.5)
         yield folder
     finally:
         subprocess.run([str(TOOLS / "slurm_stop.sh"), str(folder)], check=False)
+
+
+def _give_gpus(folder: Path) -> None:
+    """Start the daemons again with device files that Slurm takes for GPUs, so that it numbers them for its jobs."""
+    for daemon in ("slurmd", "slurmctld"):
+        os.kill(int((folder / f"{daemon}.pid").read_text()), signal.SIGTERM)
+    for number in range(GPUS):
+        os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o600, os.makedev(1, 3))  # what is written there is gone
+    settings, devices = Path("/etc/slurm/slurm.conf"), Path("/etc/slurm/gres.conf")
+    settings.write_text(settings.read_text().replace("Gres=gpu:1", f"Gres=gpu:{GPUS}"))
+    devices.write_text(f"NodeName={socket.gethostname()} Name=gpu File={folder}/nvidia[0-{GPUS - 1}]\n")
+    time.sleep(1)
+    for command in (["slurmctld", "-i"], ["slurmd"]):
+        _call(*command)
+
+
+def _call(*command: str) -> None:
+    # The daemons keep what they inherit: a pipe would never end.
+    with tempfile.TemporaryFile("w+") as said:
+        done = subprocess.run(command, stdout=said, stderr=subprocess.STDOUT, check=False)
+        said.seek(0)
+        assert done.returncode == 0, said.read()
 
 
 def _told(*command: str) -> str:
@@ -81,11 +104,11 @@ def jobs_of(rule: str) -> list[dict[str, str]]:
 def test_a_run_ends_through_slurm_with_its_failing_job_retried_and_told(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    gpus = PretendGpus(run.folder, monkeypatch, "0,1,2,3")  # of which Slurm gives a job the one that it has
-    run.add_model("on-gpu", **gpus.entry())
+    gpus = PretendGpus(run.folder, monkeypatch, "0,1,2,3", delay=0.3)  # of which Slurm gives a job one of its two
+    run.add_model("on-gpu", **gpus.entry(shards={"4096": 2}))
     nowhere = {"url": "http://127.0.0.1:9/v1"}
     run.add_model("nobody", engine="endpoint", repository="local", window=99999, endpoint=nowhere)
-    targets = [f"results/scores/{model}/transduction.parquet" for model in ("on-gpu", "nobody", "solver-a")]
+    targets = [f"results/scores/{model}/transduction.parquet" for model in ("on-gpu", "nobody")]
     done = subprocess.run(
         on_slurm(run, *targets, retries=1),
         cwd=run.folder,
@@ -96,16 +119,27 @@ def test_a_run_ends_through_slurm_with_its_failing_job_retried_and_told(
     )
     said = done.stdout + done.stderr
     assert done.returncode != 0, said
-    assert [(run.folder / target).exists() for target in targets] == [True, False, True], said
-    assert {request["devices"] for request in gpus.asked()} == {"0"}
+    assert [(run.folder / target).exists() for target in targets] == [True, False], said
+    engines: dict[int, list[dict[str, Any]]] = {}
+    for request in gpus.asked():
+        engines.setdefault(request["pid"], []).append(request)
+    spans = sorted((asked[0]["devices"], asked[0]["time"], asked[-1]["time"]) for asked in engines.values())
+    assert len(spans) == 2 and {device for device, _, _ in spans} <= {"0", "1"}
+    assert spans[0][0] != spans[1][0] or spans[0][2] < spans[1][1]
     asked = jobs_of("answer_transduction")
     states = {name: [job["JobState"] for job in asked if name in job["Comment"]] for name in ("on-gpu", "nobody")}
-    assert states == {"on-gpu": ["COMPLETED"], "nobody": ["FAILED", "FAILED"]}, said
+    assert states == {"on-gpu": ["COMPLETED", "COMPLETED"], "nobody": ["FAILED", "FAILED"]}, said
     assert "Trying to restart job" in said and "nobody answers at http://127.0.0.1:9" in said
-    (job,) = [job for job in asked if "on-gpu" in job["Comment"]]
-    assert (job["TresPerJob"], job["NumNodes"], job["TimeLimit"]) == ("gres:gpu:1", "1", "1-00:00:00")
-    assert "ntasks-per-gpu" not in said and job.get("NtasksPerTRES:Gpu", "0") in ("0", "(null)")
-    assert job["MinMemoryNode"] == "1500M"
+    job = next(job for job in asked if "on-gpu" in job["Comment"])
+    given = {name: job[name] for name in ("TresPerJob", "CpusPerTres", "NumNodes", "TimeLimit", "MinMemoryNode")}
+    assert given == {
+        "TresPerJob": "gres:gpu:1",
+        "CpusPerTres": "gres:gpu:1",
+        "NumNodes": "1",
+        "TimeLimit": "1-00:00:00",
+        "MinMemoryNode": "1500M",
+    }
+    assert not any(name.lower().startswith("ntaskspertres") for name in job)
 
 
 @pytest.mark.usefixtures("slurm")

@@ -30,8 +30,6 @@ Row = dict[str, Any]
 TRANSIENT = frozenset(
     {"rate_limited", "server_error", "timeout", "cut_stream", "bad_response", "unreachable", "engine_died"}
 )
-
-
 LOOK_EVERY_S = 0.5
 
 
