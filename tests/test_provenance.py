@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from hypothesis import given
@@ -111,6 +112,58 @@ def test_whatever_is_missing_changed_or_besides_is_named(copy: Path) -> None:
         "unlisted: figures/drawn by hand.svg",
         "missing: tables/scitrek_table_7.csv",
     ]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "content"),
+    [
+        ("documents/4096.jsonl.zst", b"no zstd"),
+        ("documents/4096.jsonl.zst", zstandard.compress(b"5\n")),
+        ("documents/4096.jsonl.zst", zstandard.compress(b"{}\n")),
+        ("workflow/config/run.yaml", b"a: ["),
+        ("workflow/config/run.yaml", b"5"),
+        ("workflow/config/run.yaml", b"transduction: {}"),
+        ("workflow/config/run.yaml", b"a: \xe9"),
+        ("workflow/config/frozen/own.json", b"[]"),
+        ("workflow/config/frozen/own.json", b"{}"),
+        ("workflow/config/frozen/own.json", b'{"seed": 7, "tiers": {}, "documents": {"a": 5}}'),
+        (CRATE, b"[" * 100_000),
+        (CRATE, b'{"@graph": ["a"]}'),
+    ],
+)
+def test_a_damaged_file_hides_nothing_else_that_was_found(copy: Path, damaged: str, content: bytes) -> None:
+    whole = {"seed": 7, "tiers": {"4096": {"documents": 1, "sha256": ""}}, "documents": {"a-4096-0": "0" * 16}}
+    (copy / "workflow/config/frozen").mkdir()
+    (copy / "workflow/config/frozen/own.json").write_text(json.dumps(whole))
+    (copy / damaged).write_bytes(content)
+    (copy / "claims.csv").unlink()
+    done = longtrek("verify", copy)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "missing: claims.csv" in done.stdout
+    assert f"changed: {damaged}" in done.stdout or f"unlisted: {damaged}" in done.stdout
+    assert damaged in done.stdout.partition("not checked: ")[2] or "not as frozen" in done.stdout
+
+
+def test_names_that_are_no_text_are_told_and_refused_by_the_crate(finished: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(finished, folder)
+    (folder / os.fsdecode(b"results/caf\xe9\n")).touch()
+    done = longtrek("verify", folder / "results")
+    assert "unlisted: caf\\xe9\\n\n" in done.stdout and "Traceback" not in done.stderr
+    before = (folder / "results" / CRATE).read_bytes()
+    command = [sys.executable, "-m", "longtrek", "crate", "--config", "run.yaml"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "caf\\xe9\\n is not UTF-8" in done.stderr
+    assert (folder / "results" / CRATE).read_bytes() == before
+
+
+def test_what_holds_no_bytes_is_not_listed(copy: Path) -> None:
+    (copy / "nowhere").symlink_to("gone")
+    done = longtrek("checksums", "--results", copy)
+    assert done.returncode == 1 and "nowhere is neither a file nor a link to one" in done.stderr
+    (copy / "nowhere").unlink()
+    os.mkfifo(copy / "pipe")
+    assert "pipe is neither a file" in longtrek("checksums", "--results", copy).stderr
 
 
 def test_a_list_made_again_over_changed_files_is_held_against_the_crate(copy: Path) -> None:

@@ -24,7 +24,7 @@ def gather(config: Config) -> Facts:
     """Everything that the crate of a finished run says, once what it was made from is copied beside it.
 
     Raises:
-        LongtrekError: the run has no answers yet, and nothing was copied.
+        LongtrekError: the run has no answers yet, and nothing was copied; or a file's name is no text.
     """
     results = config.results
     answering = read_answering(results)
@@ -39,7 +39,7 @@ def gather(config: Config) -> Facts:
     return Facts(
         run=config.run,
         config=f"{CONFIG}/{config.path.name}",
-        files=listing.hashed(results, (name for name in listing.paths(results) if name != listing.CRATE)),
+        files=listing.hashed(results, _named(results)),
         answering=answering,
         software=_software(results),
         source=source_digest("."),
@@ -48,6 +48,19 @@ def gather(config: Config) -> Facts:
         published=_day(results, answering),
         citation=_citation(),
     )
+
+
+def _named(results: Path) -> list[str]:
+    names = [name for name in listing.paths(results) if name != listing.CRATE]
+    for name in names:
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            raise LongtrekError(
+                f"{results}: the name of {listing.shown(name)} is not UTF-8, and a crate describes files by text; "
+                "rename or remove the file"
+            ) from None
+    return names
 
 
 def _software(results: Path) -> dict[str, str]:

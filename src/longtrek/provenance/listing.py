@@ -56,8 +56,21 @@ def _skipped(name: str, top: bool) -> bool:
 
 
 def hashed(results: Path, names: Iterable[str]) -> list[Listed]:
-    """Hash files of the results, in the order of `names`."""
-    return [Listed(name, sha256_file(results / name), (results / name).stat().st_size) for name in names]
+    """Hash files of the results, in the order of `names`.
+
+    Raises:
+        LongtrekError: a name is a link that leads nowhere, or anything else that holds no bytes of its own.
+    """
+    return [_hashed(results, name) for name in names]
+
+
+def _hashed(results: Path, name: str) -> Listed:
+    path = results / name
+    if not path.is_file():
+        raise LongtrekError(
+            f"{results}: {shown(name)} is neither a file nor a link to one, so it has no checksum; remove it"
+        )
+    return Listed(name, sha256_file(path), path.stat().st_size)
 
 
 def write(results: Path) -> list[Listed]:
@@ -71,8 +84,17 @@ def write(results: Path) -> list[Listed]:
 
 def line(digest: str, name: str) -> bytes:
     """A line as GNU `sha256sum` writes it: a name that would break the line is escaped, and the line marked."""
-    escaped = "".join(ESCAPES.get(letter, letter) for letter in name)
+    escaped = _escaped(name)
     return ("\\" if escaped != name else "").encode() + f"{digest}  ".encode() + os.fsencode(escaped) + b"\n"
+
+
+def shown(name: str) -> str:
+    """A name as text on one line, whatever its bytes."""
+    return os.fsencode(_escaped(name)).decode(errors="backslashreplace")
+
+
+def _escaped(name: str) -> str:
+    return "".join(ESCAPES.get(letter, letter) for letter in name)
 
 
 def read(results: Path) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Whether a folder of results still is what its checksum list, its crate and the frozen hashes say."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -31,7 +31,7 @@ def verify(results: Path) -> Verdict:
     Reads the folder alone (and the kit's own frozen hashes, where the kit has them), so it works on a copy.
 
     Raises:
-        LongtrekError: there is no checksum list, or what is to be checked cannot be read.
+        LongtrekError: there is no checksum list.
     """
     listed = listing.read(results)
     verdict = Verdict()
@@ -39,11 +39,16 @@ def verify(results: Path) -> Verdict:
     verdict.faults += faults
     if not faults:
         verdict.good.append(f"{len(listed)} files as listed in {listing.CHECKSUMS}, none missing and none besides")
+    checks: list[Callable[[], None]] = [lambda: _documents(results, verdict)]
     if listing.CRATE in listed and (results / listing.CRATE).is_file():
-        _crate(results, listed, verdict)
+        checks.insert(0, lambda: _crate(results, listed, verdict))
     else:
         verdict.good.append(f"no {listing.CRATE} is listed, so none was checked")
-    _documents(results, verdict)
+    for check in checks:
+        try:
+            check()
+        except LongtrekError as error:  # a damaged file must not hide what else was found
+            verdict.faults.append(f"not checked: {error}")
     return verdict
 
 
@@ -52,24 +57,24 @@ def compare(results: Path, listed: Mapping[str, str]) -> Iterator[str]:
     there = set(listing.paths(results))
     for name in sorted({*listed, *there}):
         if name not in listed:
-            yield f"unlisted: {name}"
+            yield f"unlisted: {listing.shown(name)}"
         elif not (results / name).is_file():
-            yield f"missing: {name}"
+            yield f"missing: {listing.shown(name)}"
         elif sha256_file(results / name) != listed[name]:
-            yield f"changed: {name}"
+            yield f"changed: {listing.shown(name)}"
 
 
 def _crate(results: Path, listed: Mapping[str, str], verdict: Verdict) -> None:
     described = described_files(results / listing.CRATE)
     expected = listed.keys() - {listing.CRATE}
-    faults = [f"not in the crate: {name}" for name in sorted(expected - described.keys())]
-    faults += [f"only in the crate: {name}" for name in sorted(described.keys() - expected)]
+    faults = [f"not in the crate: {listing.shown(name)}" for name in sorted(expected - described.keys())]
+    faults += [f"only in the crate: {listing.shown(name)}" for name in sorted(described.keys() - expected)]
     for name in sorted(expected & described.keys()):
         entity, path = described[name], results / name
         if entity.get("sha256") != listed[name]:
-            faults.append(f"the crate has another SHA-256: {name}")
+            faults.append(f"the crate has another SHA-256: {listing.shown(name)}")
         elif path.is_file() and entity.get("contentSize") != str(path.stat().st_size):
-            faults.append(f"the crate has another size: {name}")
+            faults.append(f"the crate has another size: {listing.shown(name)}")
     verdict.faults += faults
     if not faults:
         verdict.good.append(f"{len(described)} files described by {listing.CRATE}, with the same hashes and sizes")
@@ -84,7 +89,7 @@ def described_files(path: Path) -> dict[str, dict[str, Any]]:
     try:
         graph = json.loads(path.read_bytes())["@graph"]
         return {unquote(one["@id"]): one for one in graph if _is_file(one)}
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise LongtrekError(
             f"{path}: not an RO-Crate's metadata ({error!r}); expected JSON with @graph. "
             "Make it again with `longtrek crate`"
@@ -98,7 +103,7 @@ def _is_file(entity: Mapping[str, Any]) -> bool:
 
 def _documents(results: Path, verdict: Verdict) -> None:
     """Hold the documents against the frozen hashes that the run named, and these against the kit's own."""
-    tiers = sorted((results / "documents").glob("*.jsonl.zst"), key=lambda path: int(path.name.partition(".")[0]))
+    tiers = sorted((results / "documents").glob("*.jsonl.zst"), key=lambda path: (len(path.name), path.name))
     copies = sorted((results / FROZEN).glob("*.json"))
     if not tiers or not copies:
         reason = "the run names no frozen hashes" if tiers else "there are none"
@@ -122,13 +127,22 @@ def _documents(results: Path, verdict: Verdict) -> None:
 
 def _frozen_digests(path: Path, frozen: Mapping[str, Any]) -> set[str]:
     horizon = path.name.partition(".")[0]
-    return {digest for name, digest in frozen["documents"].items() if name.split("-")[-2] == horizon}
+    return {digest for name, digest in frozen["documents"].items() if name.split("-")[-2:-1] == [horizon]}
 
 
 def _seed(results: Path) -> Any:
     """The seed of the run's documents, by its config: the one of the copied files that has a part on them."""
-    found = (yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted((results / CONFIG).glob("*.yaml")))
-    return next((config["transduction"]["seed"] for config in found if "transduction" in config), None)
+    for path in sorted((results / CONFIG).glob("*.yaml")):
+        try:
+            config = yaml.safe_load(path.read_text(encoding="utf-8"))
+            if "transduction" in config:
+                return config["transduction"]["seed"]
+        except (OSError, ValueError, yaml.YAMLError, KeyError, TypeError, RecursionError) as error:
+            raise LongtrekError(
+                f"{path}: cannot be read as the run's config ({type(error).__name__}); expected YAML with "
+                "transduction.seed: restore the file"
+            ) from None
+    return None
 
 
 def _tier_faults(path: Path, known: set[str], frozen: Mapping[str, Any]) -> Iterator[str]:
@@ -138,7 +152,8 @@ def _tier_faults(path: Path, known: set[str], frozen: Mapping[str, Any]) -> Iter
         for count, line in enumerate(stream, 1):
             whole.update(line)
             if line_digest(line) not in known:
-                strange.append(str(parse_line(line, path, count)["id"]))
+                document = parse_line(line, path, count)
+                strange.append(str(document.get("id")) if isinstance(document, dict) else f"line {count}")
     expected = frozen["tiers"].get(path.name.partition(".")[0], {})
     if strange:
         yield f"not as frozen: documents/{path.name}: {len(strange)} of {count} documents, first {strange[0]}"

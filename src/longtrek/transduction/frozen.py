@@ -41,7 +41,7 @@ def read_frozen(path: Path) -> dict[str, Any]:
     """Read frozen hashes.
 
     Raises:
-        LongtrekError: the file is missing or is not JSON.
+        LongtrekError: the file is missing, is not JSON, or does not hold what `freeze` writes.
     """
     try:
         frozen = json.loads(path.read_bytes())
@@ -49,8 +49,26 @@ def read_frozen(path: Path) -> dict[str, Any]:
         raise LongtrekError(f"{path}: no such file; restore it, or make it with `{FREEZE}`") from None
     except json.JSONDecodeError as error:
         raise LongtrekError(f"{path}, line {error.lineno}: not JSON ({error.msg}); restore the file") from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise LongtrekError(f"{path}: not JSON ({error}); restore the file") from None
+    if not _whole(frozen):
+        raise LongtrekError(
+            f"{path}: not frozen hashes; expected `seed`, and `tiers` and `documents` with their hashes: restore the "
+            f"file, or make it with `{FREEZE}`"
+        )
     assert isinstance(frozen, dict)
     return frozen
+
+
+def _whole(frozen: Any) -> bool:
+    """Whether a value holds what every reader of frozen hashes takes for granted."""
+    if not isinstance(frozen, dict) or not isinstance(frozen.get("seed"), int):
+        return False
+    tiers, documents = frozen.get("tiers"), frozen.get("documents")
+    if not isinstance(tiers, dict) or not isinstance(documents, dict):
+        return False
+    counted = all(isinstance(tier, dict) and {"documents", "sha256"} <= tier.keys() for tier in tiers.values())
+    return counted and all(isinstance(digest, str) for digest in documents.values())
 
 
 def root_seed() -> int:
