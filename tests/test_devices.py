@@ -72,6 +72,24 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Job]]
         job.kill()
 
 
+@pytest.mark.parametrize(("named", "visible"), [("a,a", None), ("a,b", "a,a")])
+def test_a_device_that_is_named_twice_is_one(
+    host: list[Job], monkeypatch: pytest.MonkeyPatch, named: str, visible: str | None
+) -> None:
+    monkeypatch.setenv("LONGTREK_DEVICES", named)
+    if visible:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    assert devices_here() == [Device("a", "a")]
+    with pytest.raises(LongtrekError, match="needs 2 GPUs and may use 1"), lease(2):
+        pass
+
+
+def test_devices_with_like_names_have_locks_of_their_own(host: list[Job], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LONGTREK_DEVICES", "a/b,a_b")
+    with lease(2) as held:
+        assert held.environment["CUDA_VISIBLE_DEVICES"] == "a/b,a_b"
+
+
 # Jobs at once
 
 

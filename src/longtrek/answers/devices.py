@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from longtrek import messages
 from longtrek.answers.locks import claim, holder, wait_for
@@ -52,13 +53,14 @@ class Lease:
 
 
 def devices_here() -> list[Device]:
-    """The devices that this process may choose from, whether they are free or not; none where no driver answers."""
+    """The devices that this process may choose from, each once, free or not; none where no driver answers."""
     known = _known()
     visible = os.environ.get(VISIBLE)
-    if visible is None:
-        return known
-    named = [name.strip() for name in visible.split(",")]
-    return [device for name in named for device in known if name and _is(device, name)]
+    if visible is not None:
+        named = [name.strip() for name in visible.split(",")]
+        known = [device for name in named for device in known if name and _is(device, name)]
+    # One that is named twice is still one: a job would wait for itself.
+    return list(dict.fromkeys(known))
 
 
 @contextlib.contextmanager
@@ -173,7 +175,7 @@ def _take(folder: Path, choice: list[Device], count: int) -> tuple[dict[Device, 
     for device in choice:
         if len(held) == count:
             break
-        handle = _open(folder / re.sub(r"[^\w.-]", "_", device.identity))
+        handle = _open(folder / quote(device.identity, safe=""))
         if claim(handle):
             held[device] = handle
         else:
