@@ -3,7 +3,6 @@
 from longtrek.analysis.artifacts import caption
 
 PAPER_NAMES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
-SHOWN = canonical_json([CONFIG.run, CONFIG.rule, {name: [entry(name), MODELS[name].label] for name in MODELS}])
 
 
 wildcard_constraints:
@@ -32,7 +31,7 @@ rule draw_figure:
     params:
         config=config_file,
         caption=lambda wildcards: caption(wildcards.figure),
-        shown=SHOWN,
+        shown=lambda wildcards: shown_by(wildcards[0]),
         source=lambda wildcards: drawn_by(wildcards.figure),
     message:
         "Drawing {wildcards.figure}"
@@ -61,7 +60,7 @@ rule make_table:
     params:
         config=config_file,
         caption=lambda wildcards: caption(wildcards.table),
-        shown=SHOWN,
+        shown=lambda wildcards: shown_by(wildcards[0]),
         source=lambda wildcards: drawn_by(wildcards.table),
     message:
         "Making {wildcards.table}"

@@ -38,6 +38,8 @@ try:
         os.environ |= run_images.container_settings(IMAGES, run_images.folders(CONFIG, MODELS), os.environ)
 except LongtrekError as error:
     raise WorkflowError(str(error))
+# Jobs find `longtrek` beside the Snakemake that starts them, whether or not its environment is active.
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
 RESULTS = CONFIG.results
 ALL_CORES = 1000  # Snakemake gives a rule at most the cores of the run
 BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
@@ -258,6 +260,12 @@ def shipped(artifact):
     paper = artifact.split("_")[0]
     prompts = CONFIG.transduction.prompts if paper == "transduction" else CONFIG.scitrek.prompts
     return sorted(CONFIG.published.glob(f"{paper}_*.csv")) + sorted(prompts.glob("*.txt"))
+
+
+def shown_by(artifact):
+    """What of the config an artifact shows: the models where it shows answers, as canonical JSON."""
+    models = {name: [entry(name), MODELS[name].label] for name in MODELS} if reads(artifact) else {}
+    return canonical_json([CONFIG.run, CONFIG.rule, models])
 
 
 def drawn_by(artifact):

@@ -31,6 +31,11 @@ TOLD = 8
 Place = tuple[str, int]
 """What an answer is of: a request's id and sample."""
 
+NOTHING_ASKED = (
+    "is nothing that this run asks; the ids stand in results/documents/ and results/questions/questions.parquet, and "
+    "the config says which of them are asked"
+)
+
 
 @dataclass(frozen=True)
 class Imported:
@@ -144,7 +149,7 @@ class _Asked:
             belongs = self._by_prompt.get(_sha256(answer.prompt), set())
         if len(belongs) != 1:
             tiers = " and ".join(sorted({tier for tier, _ in belongs}))
-            told = f"is asked in {tiers}; say which with --tier" if belongs else "is nothing that this run asks"
+            told = f"is asked in {tiers}; say which with --tier" if belongs else NOTHING_ASKED
             self.faults.append(f"{where}: {told}")
             return
         (tier, identity), *_ = belongs
@@ -300,7 +305,7 @@ def take_imported(model: Model, requests: Sequence[Request], store: Path, out: P
     if not any(found):
         raise LongtrekError(
             f"model {model.name}: its entry says engine: imported, and no answers to these {len(requests)} requests "
-            f"were imported into {store}; run `{again}`"
+            f"were imported into {store}; run `{again}`, or name what it was asked in the entry (`tiers`, `contexts`)"
         )
     stale = [
         f"{one.request.id} (sample {one.request.sample}), imported from {_source(row)}"
