@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import threading
+import time
 import zlib
 from bisect import bisect_right
 from html.parser import HTMLParser
@@ -364,10 +366,10 @@ def test_scores_that_are_not_of_these_answers_are_an_error(tmp_path: Path, monke
     file = Path("results/answers") / MODEL / "transduction/4096.jsonl"
     rows = [row | {"text": "\n".join(row["text"].split("\n")[1:])} for row in read_jsonl(file)]
     report_results.write_jsonl(file, rows)
-    before = sorted(Path("results").iterdir())
+    before = {*Path("results").iterdir(), Path("results/.report.lock")}
     with pytest.raises(LongtrekError, match=r"records of lossy-model's answer are right, but its score is"):
         write_report(load(config), Path("results/report"))
-    assert sorted(Path("results").iterdir()) == before
+    assert set(Path("results").iterdir()) == before
 
 
 def test_a_report_is_whole_or_the_one_before(tmp_path: Path) -> None:
@@ -377,4 +379,26 @@ def test_a_report_is_whole_or_the_one_before(tmp_path: Path) -> None:
         (folder / "page").write_text("second")
         raise RuntimeError
     assert (tmp_path / "report" / "page").read_text() == "first"
-    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+    assert [path.name for path in tmp_path.glob("[!.]*")] == ["report"]
+    assert {path.name for path in tmp_path.glob(".*")} == {".report.lock"}
+
+
+def test_two_reports_at_once_are_written_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def second() -> None:
+        with whole_folder(tmp_path / "report") as folder:
+            (folder / "page").write_text("second")
+
+    waiting = threading.Thread(target=second)
+    with whole_folder(tmp_path / "report") as folder:
+        waiting.start()
+        for _ in range(500):
+            if "waiting for process" in capsys.readouterr().err:
+                break
+            time.sleep(0.01)
+        else:
+            raise AssertionError("the second report does not wait")
+        (folder / "page").write_text("first")
+    waiting.join(10)
+    assert (tmp_path / "report" / "page").read_text() == "second"

@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from longtrek.answers.locks import claim, holder, wait_for
+from longtrek.messages import tell
+
 CHUNK = 1 << 18
 """Characters of JSON that a file of texts holds before another is begun; a longer entry has a file of its own."""
 LEVEL = 6
@@ -20,7 +23,21 @@ LEVEL = 6
 
 @contextlib.contextmanager
 def whole_folder(path: Path) -> Iterator[Path]:
-    """Make a folder that replaces `path` when the block ends, whole or not at all; what was there before goes."""
+    """Make a folder that replaces `path` when the block ends, whole or not at all; what was there before goes.
+
+    A second process that makes the same folder waits until the first is done.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.with_name(f".{path.name}.lock").open("a+b") as held:
+        if not claim(held.fileno()):
+            tell(f"{path}: waiting for {holder(held.fileno())}, which is writing it")
+            wait_for(held.fileno())
+        with _replacing(path) as new:
+            yield new
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
     new, old = path.with_name(f".{path.name}.new"), path.with_name(f".{path.name}.old")
     for left in (new, old):  # of a run that was killed
         shutil.rmtree(left, ignore_errors=True)
