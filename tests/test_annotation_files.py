@@ -1,6 +1,7 @@
 """Files of human annotation: texts pass a spreadsheet and Label Studio unchanged, and bad files are refused."""
 
 import json
+import time
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
@@ -215,3 +216,14 @@ def test_an_export_of_another_form_is_an_error(tmp_path: Path, content: Any, sai
     path.write_text(content if isinstance(content, str) else json.dumps(content))
     with pytest.raises(LongtrekError, match=said):
         list(label_studio.read_export(path))
+
+
+def test_a_word_far_off_is_not_waited_for(tmp_path: Path) -> None:
+    workbook.write_workbook(tmp_path / "q.xlsx", [item(1, "Why?")], {"c": database("Why?")}, ["Read."])
+    path = filled_in(tmp_path / "a.xlsx", tmp_path / "q.xlsx", "Ann", {"q1": "4"})
+    book = openpyxl.load_workbook(path)
+    book["questions"]["ZZ20000"] = "far off"
+    book.save(path)
+    before = time.process_time()
+    assert [one.answer for one in workbook.read_workbook(path)] == ["4"]
+    assert time.process_time() - before < 5

@@ -175,17 +175,19 @@ def read_workbook(path: Path) -> Iterator[Given]:
 
 
 def _rows(sheet: Any, path: Path, annotator: str) -> Iterator[Given]:
-    rows = sheet.iter_rows()
-    header = [cell.value for cell in next(rows, ())]
-    missing = [name for name in ("id", "question", "answer") if header.count(name) != 1]
+    header = [cell.value for cell in next(sheet.iter_rows(max_row=1), ())]
+    needed = ("id", "question", "answer")
+    missing = [name for name in needed if header.count(name) != 1]
     if missing:
         raise LongtrekError(
             f"{path}, sheet {QUESTIONS}, row 1: the columns are {header}; expected {', '.join(missing)} once each, "
             "as they were exported"
         )
+    # A word typed far to the right would otherwise make millions of cells.
+    rows = sheet.iter_rows(min_row=2, max_col=1 + max(map(header.index, needed)))
     for number, cells in enumerate(rows, 2):
         where = f"{path}, sheet {QUESTIONS}, row {number}"
-        found = {name: _text(cells[header.index(name)], where) for name in ("id", "question", "answer")}
+        found = {name: _text(cells[header.index(name)], where) for name in needed}
         if any(found.values()):
             yield Given(where, annotator, found["id"] or "", found["question"] or "", found["answer"])
 
