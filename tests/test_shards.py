@@ -187,6 +187,21 @@ def test_shards_that_make_no_whole_are_refused(tmp_path: Path, places: list[list
     assert not (tmp_path / "out.jsonl").exists()
 
 
+@pytest.mark.parametrize("line", ["5", "{}", '{"place": "x"}', '{"place": null}'])
+def test_a_file_that_is_none_of_a_shard_is_refused(tmp_path: Path, line: str) -> None:
+    (tmp_path / "a.jsonl").write_text(line + "\n")
+    with pytest.raises(LongtrekError, match=r"a\.jsonl, answer 1: no `place`"):
+        merge([tmp_path / "a.jsonl"], tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_shard_that_is_left_out_is_told_even_if_it_holds_the_last_answers(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "1of2.jsonl", [{"place": 0}, {"place": 1}])
+    with pytest.raises(LongtrekError, match="without 2of2"):
+        merge([tmp_path / "1of2.jsonl"], tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
 # Whole runs
 
 

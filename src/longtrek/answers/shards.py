@@ -75,9 +75,31 @@ def merge(shards: Sequence[Path], out: Path) -> None:
     """Write the answers of all shards of a tier to `out`, as one job would have written them.
 
     Raises:
-        LongtrekError: the shards do not make a whole; the message says where.
+        LongtrekError: the shards do not make a whole, or a file is none of a shard; the message says where.
     """
-    write_jsonl(out, _merged([read_jsonl(path) for path in shards], out))
+    absent = _absent(shards)
+    if absent:
+        raise LongtrekError(f"{out}: without {', '.join(absent)}; expected all shards of a tier, each once")
+    write_jsonl(out, _merged([_placed(path) for path in shards], out))
+
+
+def _absent(shards: Sequence[Path]) -> list[str]:
+    """The shards that the files' names speak of and that are not among them; a tier's last answers may be theirs."""
+    found = [match for path in shards if (match := re.fullmatch(r"(\d+)of(\d+)", path.stem))]
+    given = {(int(match[1]), int(match[2])) for match in found}
+    counts = {count for _, count in given}
+    wanted = ((number, count) for count in sorted(counts) for number in range(1, count + 1))
+    return [f"{number}of{count}" for number, count in wanted if (number, count) not in given]
+
+
+def _placed(path: Path) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(read_jsonl(path), 1):
+        if not isinstance(row, dict) or not isinstance(row.get(PLACE), int):
+            raise LongtrekError(
+                f"{path}, answer {number}: no `{PLACE}` in the tier; expected a file that "
+                "`longtrek answers --shard` wrote"
+            )
+        yield row
 
 
 def _merged(shards: Sequence[Iterable[dict[str, Any]]], out: Path) -> Iterator[dict[str, Any]]:
