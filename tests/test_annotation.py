@@ -192,6 +192,8 @@ def test_what_cannot_be_imported_is_an_error_and_writes_nothing(finished: Path, 
         call(commands.import_, good, shutil.copy(good, tmp_path / "b.xlsx"), *arguments)
     with pytest.raises(LongtrekError, match=r"neither .xlsx nor .json"):
         call(commands.import_, shutil.copy(good, tmp_path / "b.csv"), *arguments)
+    with pytest.raises(LongtrekError, match="no question is answered"):
+        call(commands.import_, filled_in(tmp_path / "b.xlsx", tmp_path / "questions.xlsx", "Ann", {}), *arguments)
     with pytest.raises(LongtrekError, match="expected the sample"):
         call(commands.import_, good, "--config", config)
     sample_file = tmp_path / "sample.jsonl"

@@ -207,6 +207,8 @@ def test_skipped_tasks_and_empty_answers_are_left_open(tmp_path: Path) -> None:
         ([labelled({"data": {"id": "q1"}}, 1, "2")], "no text in 'question'"),
         ([labelled(TASK, None, "2")], "completed_by"),
         ([labelled(TASK, 1, "2", "3")], "expected one text"),
+        ([labelled(TASK, 1, "\ud800")], "cannot be read"),
+        ([labelled(TASK, "\ud800", "2")], "cannot be read"),
         ([labelled(TASK, 1, result=[{"value": {}}])], "`result` is not of this project"),
         ([TASK | {"annotations": [1]}], "an annotation is 1"),
     ],

@@ -62,6 +62,7 @@ def import_(files: tuple[Path, ...], config_file: Path, sample_file: Path | None
     results, which SciTrek's Table 6 reads, and prints how often annotators agree with each other and with the queries'
     answers, and each one's control questions.
     """
+    from longtrek.errors import LongtrekError
     from longtrek.files import write_jsonl
     from longtrek.scitrek.annotation import answers, sample
 
@@ -71,6 +72,11 @@ def import_(files: tuple[Path, ...], config_file: Path, sample_file: Path | None
     items = sample.read_sample(path)
     sample.still_asked(items, study.questions, path)
     rows = answers.collected(items, [one for file in files for one in _read(file)])
+    if not rows:
+        raise LongtrekError(
+            f"{', '.join(map(str, files))}: no question is answered, so nothing was imported and what was imported "
+            "before stays; expected forms that were filled in"
+        )
     write_jsonl(folder / "annotations.jsonl", rows)
     click.echo("\n".join(answers.summary(items, rows)))
 

@@ -85,6 +85,7 @@ def read_export(path: Path) -> Iterator[Given]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
+        json.dumps(content, ensure_ascii=False).encode()  # half a character (a lone surrogate) could not be kept
     except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise LongtrekError(f"{path}: cannot be read ({error}); {EXPECTED}") from None
     if not isinstance(content, list):
