@@ -331,7 +331,7 @@ def test_figures_and_tables_that_are_not_built_say_so(results: Path) -> None:
     text = " ".join(page.text.split())
     assert text.count("Not built yet") == 11 + 26 - 2
     assert "longtrek table scitrek_table_7 --config run.yaml" in text
-    assert "snakemake --cores all --configfile run.yaml results/figures/transduction_figure_2.svg" in text
+    assert "snakemake --cores all results/figures/transduction_figure_2.svg --configfile run.yaml" in text
     assert "A note of it." in text and "A & B <i>" in text
     order = [attributes["id"] for tag, attributes in page.tags if tag == "article"]
     assert order[:2] == ["transduction_figure_1", "transduction_figure_2"]
