@@ -4,6 +4,7 @@ import base64
 import filecmp
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -402,3 +403,15 @@ def test_two_reports_at_once_are_written_one_after_the_other(
         (folder / "page").write_text("first")
     waiting.join(10)
     assert (tmp_path / "report" / "page").read_text() == "second"
+
+
+@pytest.mark.parametrize("study", ["transduction", "scitrek"])
+def test_answers_lost_since_they_were_scored_are_no_empty_texts(results: Path, tmp_path: Path, study: str) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(results, copy)
+    file = next(iter(sorted((copy / "results" / "answers" / MODEL / study).glob("*.jsonl"))))
+    file.write_text("")
+    command = [sys.executable, "-m", "longtrek", "report", "--config", "run.yaml"]
+    done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "a score and no answer" in done.stderr

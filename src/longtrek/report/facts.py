@@ -64,8 +64,8 @@ def notices(config: Config, models: Mapping[str, Model]) -> list[str]:
         )
     for label in by_kind["embedded"]:
         said.append(
-            f"{label} is a very small model whose weights come with the kit. It is worthless as a result; it is here "
-            "so that a real engine is asked real questions."
+            f"{label} is a very small model, its weights taken from a Python package. It is worthless as a result; it "
+            "is here so that a real engine is asked real questions."
         )
     for label in by_kind["check"]:
         said.append(

@@ -132,6 +132,8 @@ def _write_model(
         left[cell].discard(answer.get("sample", 0))
         _add(answers, questions, model, cells[cell], answer.get("sample", 0), answer, usage, means)
     for cell in sorted(left):
+        if len(left[cell]) != cells[cell]["missing"]:
+            raise LongtrekError(f"{files[0].parent}: {'/'.join(cell)} has a score and no answer; answers were lost")
         for sample in sorted(left[cell]):
             _add(answers, questions, model, cells[cell], sample, None, usage, means)
     scored = len(means["paper"])

@@ -67,6 +67,8 @@ def _write_model(
             if row is None and answer is not None:
                 raise LongtrekError(f"{given}: {document['id']} has an answer and no score; score {model.name} again")
             if row is not None:
+                if answer is None and row["status"] != "missing":
+                    raise LongtrekError(f"{given}: {document['id']} has a score and no answer; answers were lost since")
                 if document["id"] not in places:
                     places[document["id"]] = _add_document(answers, document)
                 _add_answer(answers, model, document, places[document["id"]], answer, row)
