@@ -1,9 +1,6 @@
 """Long-Transduction's figures and tables: what they say was run, and the same bytes every time."""
 
 import csv
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,11 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 from matplotlib.text import Text
 
 from longtrek.analysis import artifacts, curves, panels
-from longtrek.analysis.commands import figure as figure_command
 from longtrek.analysis.figures import transduction_figure_2 as figure_2
 from longtrek.analysis.figures import transduction_figure_3 as figure_3
 from longtrek.analysis.figures import transduction_figure_8 as figure_8
@@ -123,28 +118,6 @@ def test_every_figure_and_table_of_the_paper_has_its_file() -> None:
 def test_an_unknown_artifact_is_told_what_there_is() -> None:
     with pytest.raises(LongtrekError, match="transduction_figure_2"):
         artifacts.module("transduction_figure_99")
-
-
-def test_the_same_run_gives_the_same_bytes_in_another_folder_with_another_hash_seed(
-    scores: Path, tmp_path: Path
-) -> None:
-    arguments = ["all", "--scores", str(scores), "--out"]
-    for verb in ("figure", "table"):
-        other = [sys.executable, "-m", "longtrek", verb, *arguments, str(tmp_path / "b" / "deeper")]
-        subprocess.run(other, check=True, env={**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"})
-    run = Run("quick", "paper", scores, None, read_documents(scores, "paper"))
-    runner = CliRunner()
-    result = runner.invoke(figure_command, [*arguments, str(tmp_path / "a")], catch_exceptions=False)
-    assert result.exit_code == 0
-    for name in TABLES:
-        if name != "transduction_table_1":  # its grids take a while; its own test builds it twice
-            artifacts.write_table(name, replace(run, labels=labels()), tmp_path / "a")
-    expected = {f"{name}{suffix}" for name in FIGURES for suffix in artifacts.FIGURE_SUFFIXES}
-    made = {path.name for path in (tmp_path / "a").iterdir()}
-    assert expected <= made
-    for name in sorted(made):
-        again = tmp_path / "b" / "deeper" / name
-        assert (tmp_path / "a" / name).read_bytes() == again.read_bytes(), name
 
 
 def labels() -> dict[str, str]:

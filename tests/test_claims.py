@@ -1,21 +1,16 @@
 """Claims: each has its function, those without a model are computed for real, and what is written is whole."""
 
 import csv
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from claims_evidence import evidence_in, of
 from longtrek.analysis.claims import judged, registry, spans, table, verdicts
-from longtrek.analysis.claims.commands import claims as command
 from longtrek.analysis.claims.evidence import Evidence
 from longtrek.analysis.claims.judged import Judged
 from longtrek.analysis.claims.scitrek_printed import thinking
@@ -209,18 +204,6 @@ def test_the_files_hold_every_claim_with_its_verdict_and_what_it_takes(
         assert one.asked.claim.claim.replace("*", r"\*") in page
     lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert len({line.replace(r"\|", "").count("|") for line in lines}) == 2, "two kinds of tables, no broken row"
-
-
-def test_the_same_run_gives_the_same_bytes_in_another_folder_with_another_hash_seed(tmp_path: Path) -> None:
-    config, there = ["--config", str(shipped("config/quick.yaml"))], tmp_path / "b" / "deeper"
-    there.mkdir(parents=True)
-    done = CliRunner().invoke(command, [*config, "--out", str(tmp_path / "a")], catch_exceptions=False)
-    assert re.match(r"\d+ claims: \d+ reproduced, \d+ within noise, \d+ differs, \d+ not run\n", done.output)
-    environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
-    again = [sys.executable, "-m", "longtrek", "claims", *config, "--out", str(there)]
-    subprocess.run(again, cwd=there, env=environment, check=True)
-    for name in ("claims.csv", "claims.md"):
-        assert (tmp_path / "a" / name).read_bytes() == (there / name).read_bytes()
 
 
 def test_thinking_is_what_table_15_says(evidence: Evidence) -> None:

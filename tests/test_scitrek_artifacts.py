@@ -2,19 +2,13 @@
 
 import csv
 import math
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from longtrek.analysis import artifacts, published
-from longtrek.analysis.commands import figure as figure_command
-from longtrek.analysis.commands import table as table_command
 from longtrek.analysis.figures import scitrek_figure_1 as figure_1
 from longtrek.analysis.figures import scitrek_figure_2 as figure_2
 from longtrek.analysis.figures import scitrek_figure_3 as figure_3
@@ -68,26 +62,6 @@ def test_the_artifacts_are_the_papers_figures_and_tables() -> None:
     for name in (*FIGURES, *TABLES):
         assert len(artifacts.caption(name)) > 40
         assert set(artifacts.reads(name)) <= KINDS
-
-
-def test_the_same_run_gives_the_same_bytes_in_another_process_and_folder(results: Path, tmp_path: Path) -> None:
-    for verb, command, names in (("figure", figure_command, FIGURES), ("table", table_command, TABLES)):
-        for name in names:
-            arguments = [name, "--results", str(results), "--out", str(tmp_path / "a")]
-            assert CliRunner().invoke(command, arguments, catch_exceptions=False).exit_code == 0
-        kept = [name for name in names if name.endswith(("_2", "_7", "_17"))]
-        for name in kept:
-            other = [sys.executable, "-m", "longtrek", verb, name, "--results", str(results)]
-            environment = {**os.environ, "PYTHONHASHSEED": "77", "TZ": "Asia/Tokyo"}
-            subprocess.run([*other, "--out", str(tmp_path / "b" / "deeper")], check=True, env=environment)
-    run = run_of(results, published=shipped("config/published"))
-    for name in TABLES:  # all kinds read at once change nothing either
-        artifacts.write_table(name, replace(run, kind="quick"), tmp_path / "c")
-    expected = {f"{name}{suffix}" for name in FIGURES for suffix in artifacts.FIGURE_SUFFIXES}
-    expected |= {f"{name}{suffix}" for name in TABLES for suffix in artifacts.TABLE_SUFFIXES}
-    assert {path.name for path in (tmp_path / "a").iterdir()} == expected
-    for again in [*(tmp_path / "b" / "deeper").iterdir(), *(tmp_path / "c").iterdir()]:
-        assert again.read_bytes() == (tmp_path / "a" / again.name).read_bytes(), again.name
 
 
 def test_table_7_has_the_papers_rows_in_order_with_ours_under_them(results: Path, tmp_path: Path) -> None:

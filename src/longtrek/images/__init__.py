@@ -61,9 +61,9 @@ def folders(config: Config, models: Mapping[str, Model]) -> list[Path]:
     places = [ROOT, config.path.parent, config.results, config.models, config.published]
     chosen = [asked.prompts, asked.frozen, asked.released]
     chosen += [scitrek.corpus.parent, scitrek.prompts, scitrek.released] if scitrek else []
-    weights = [Path(model.weights["folder"]) for model in models.values() if "folder" in (model.weights or {})]
+    weights = [model.weights["folder"] for model in models.values() if model.weights and "folder" in model.weights]
     places += [place for place in chosen if place is not None]
-    return places + [folder.expanduser() for folder in weights]
+    return places + [Path(folder).expanduser() for folder in weights]
 
 
 def container_settings(images: Images, places: Iterable[Path], host: Mapping[str, str]) -> dict[str, str]:
