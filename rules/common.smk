@@ -39,7 +39,7 @@ try:
 except LongtrekError as error:
     raise WorkflowError(str(error))
 # Jobs find `longtrek` beside the Snakemake that starts them, whether or not its environment is active.
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 RESULTS = CONFIG.results
 ALL_CORES = 1000  # Snakemake gives a rule at most the cores of the run
 BASELINE = CONFIG.scitrek.baseline if CONFIG.scitrek else None
