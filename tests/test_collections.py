@@ -12,10 +12,9 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from longtrek.corpus import commands
 from longtrek.corpus.tables import read_table
 from longtrek.errors import LongtrekError
-from longtrek.scitrek import collections
+from longtrek.scitrek import collections, commands
 from longtrek.scitrek.collections import LEVELS, STRATEGIES, Collection, grow, plan, thin, write
 from longtrek.transduction.stream import bounded, draws
 
