@@ -81,7 +81,7 @@ def test_the_table_lists_the_papers_claims_of_every_kind(claims: tuple[Asked, ..
 def test_what_a_claim_takes_names_hardware_and_hours_where_models_are_needed(claims: tuple[Asked, ...]) -> None:
     for asked in claims:
         if asked.claim.kind == "scores":
-            assert re.search(r"GPUs? ", asked.needs) and re.search(r"hour|day|week", asked.needs), asked.claim.id
+            assert re.search(r"GPUs?\b", asked.needs) and re.search(r"hour|day|week", asked.needs), asked.claim.id
 
 
 def test_no_published_number_is_typed_again(claims: tuple[Asked, ...]) -> None:

@@ -254,7 +254,7 @@ def test_a_prompt_that_cannot_fit_the_window_is_recorded_as_not_asked(
 def test_a_check_cannot_write(tmp_path: Path) -> None:
     solver = Model("solver", "reference", kind="check")
     opened = completer(solver, store=tmp_path / "store.jsonl", weights=None, max_tokens=9, tell=print)
-    with pytest.raises(LongtrekError, match="answers with gold outputs and cannot write"), opened:
+    with pytest.raises(LongtrekError, match="answers with gold outputs, so it cannot write"), opened:
         pass
 
 
