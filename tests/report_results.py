@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import yaml
 
 import scitrek_run
+from conftest import EASIEST, Run
 from longtrek.files import write_jsonl
 from longtrek.paths import ROOT
 from longtrek.report.claims import COLUMNS
@@ -170,31 +171,17 @@ def write_artifacts(results: Path) -> None:
 
 def build(folder: Path) -> Path:
     """Write the run under a folder and give its config's path; results stand in `results`, from the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
     results = folder / "results"
-    (folder / "models").mkdir(parents=True)
-    entries: dict[str, dict[str, Any]] = {
-        MODEL: {"engine": "vllm", "repository": "org/lossy", "window": 8192, "gpus": 1, "label": "Lossy <model>"},
-        CHECK: {"engine": "reference", "kind": "check"},
-        ELSEWHERE: {"engine": "imported"},
-    }
-    for name, entry in entries.items():
-        (folder / "models" / f"{name}.yaml").write_text(yaml.safe_dump({"name": name, **entry}))
-    ranks = {family: [1, 2, 3, 4] for family in ("arithmetic", "uuid_sort", "lookup", "table")}
-    config: dict[str, Any] = {
-        "run": "quick",
-        "results": "results",
-        "rule": "paper",
-        "models": "models",
-        "published": str(ROOT / "config" / "published"),
-        "transduction": {
-            "seed": 7,
-            "horizons": [4096],
-            "samples": 3,
-            "prompts": str(ROOT / "config" / "prompts" / "transduction"),
-            "frozen": None,
-            "ask": {"horizons": [4096], "difficulty_ranks": ranks, "samples": [1, 2]},
-            "early_stop": True,
-        },
+    run = Run(folder)
+    run.add_model(MODEL, engine="vllm", repository="org/lossy", window=8192, gpus=1, label="Lossy <model>")
+    run.add_model(CHECK)
+    run.add_model(ELSEWHERE, engine="imported")
+    ranks = {family: [1, 2, 3, 4] for family in EASIEST}
+    config = run.config
+    config["transduction"] |= {
+        "samples": 3,
+        "ask": {"horizons": [4096], "difficulty_ranks": ranks, "samples": [1, 2]},
     }
     results.mkdir()
     _write_transduction(results, config)
@@ -205,6 +192,4 @@ def build(folder: Path) -> Path:
     measures = results / "benchmarks" / "score_transduction"
     measures.mkdir(parents=True)
     (measures / f"{MODEL}.tsv").write_text("s\tmax_rss\tcpu_time\n12.5\t201.5\t11\n7.5\t-\t7\n")
-    path = folder / "run.yaml"
-    path.write_text(yaml.safe_dump(config))
-    return path
+    return run.config_file
