@@ -80,8 +80,10 @@ def container_settings(images: Images, places: Iterable[Path], host: Mapping[str
     home = Path(host.get("HOME", "/"))
     cache = Path(host.get("HF_HOME") or home / ".cache" / "huggingface")
     pip = Path(host.get("PIP_CONFIG_FILE") or home / ".config" / "pip" / "pip.conf")
-    # A container's home is the working folder, so that what lies in the host's home must be named.
     inside = {"PYTHONPATH": str(PACKAGE.parent), "PYTHONNOUSERSITE": "1", **PYTHONS}
+    # A container's home is the working folder: what lies in the host's home must be named, and what libraries put
+    # into a home stays beside what Snakemake keeps.
+    inside |= {f"XDG_{kind.upper()}_HOME": str(Path.cwd() / ".snakemake" / kind) for kind in ("cache", "config")}
     for name, value, there in (
         ("HF_HOME", cache, cache.is_dir()),
         ("PIP_CONFIG_FILE", pip, pip.is_file()),
