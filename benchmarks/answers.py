@@ -6,8 +6,8 @@
   kit's order, a collection's questions together, and question by question across collections. The engine's cache
   holds two contexts of the three, as a GPU holds a few of thousands: that is what grouping is for.
 - overhead: the same chats through the kit (server, streams, store) and through the engine's own batch entry point, with
-  the same settings and the same number of tokens written. The best of three batches counts on either side: anything
-  else that uses the cores doubles a batch's time.
+  the same settings and the same number of tokens written. All batches together count: one alone differs by a tenth
+  from itself, and anything else that uses the cores doubles it.
 - early_stop: documents small enough that this model reaches their last record, with early stop and without, in float32,
   where this engine repeats itself whatever the batch.
 
@@ -50,7 +50,7 @@ from longtrek.transduction.words import words
 MODEL = "SmolLM2-135M-Instruct"
 COLLECTIONS, QUESTIONS, CONTEXT = 3, 10, 6000
 BLOCK = 128  # tokens of a block of the CPU engine's cache
-AT_ONCE, WRITTEN, BATCHES = 32, 128, 3
+AT_ONCE, WRITTEN, BATCHES = 32, 128, 5
 SMALL_HORIZON = 768
 
 
@@ -183,8 +183,8 @@ def overhead(model: Model, weights: Weights, folder: Path) -> None:
             f"overhead: batch {number}, {len(batches[number - 1])} chats: the kit {one['seconds']:.1f} s for "
             f"{one['tokens']:,} tokens, the engine alone {other['seconds']:.1f} s for {other['tokens']:,}"
         )
-    best = [min(one["seconds"] for one in side) for side in (kit, alone)]
-    print(f"overhead: ratio of the best of {BATCHES} {best[0] / best[1]:.3f} (at most 1.1 wanted)")
+    ours_s, alone_s = (sum(one["seconds"] for one in side) for side in (kit, alone))
+    print(f"overhead: {ours_s:.1f} s and {alone_s:.1f} s, ratio {ours_s / alone_s:.2f} (at most 1.1 wanted)")
 
 
 def engine_alone(
