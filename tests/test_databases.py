@@ -12,7 +12,7 @@ from longtrek.errors import LongtrekError
 from longtrek.scitrek.sql.commands import query
 from longtrek.scitrek.sql.database import Database, Engine, database_from, database_of, perturbed, title_words
 from longtrek.scitrek.sql.literals import Refused, instantiate
-from longtrek.scitrek.sql.order import Order, equivalent, order_of
+from longtrek.scitrek.sql.order import Order, agree, order_of
 from longtrek.scitrek.sql.query import run
 from longtrek.scitrek.sql.sandbox import Sandbox
 from scitrek_databases import SQL_CASES, connect
@@ -242,7 +242,7 @@ def test_permuting_tied_articles_changes_an_answer_only_inside_its_tie_groups(en
     ],
 )
 def test_two_queries_agree_where_the_first_one_fixes_the_result(sandbox, sql, other, equal):
-    assert equivalent(sandbox, SMALL, sql, other) is equal
+    assert agree(sandbox.run(SMALL, sql), sandbox.run(SMALL, other)) is equal
 
 
 def test_perturbed_copies_repeat_differ_and_keep_their_keys():
@@ -260,8 +260,8 @@ def test_perturbed_copies_repeat_differ_and_keep_their_keys():
 
 def test_perturbed_copies_tell_apart_what_the_collection_cannot(sandbox):
     sql, other = "SELECT MAX(author_count) FROM articles", "SELECT COUNT(*) - 1 FROM articles"
-    assert equivalent(sandbox, SMALL, sql, other)
-    assert not all(equivalent(sandbox, copy, sql, other) for copy in perturbed(SMALL, 3, 8))
+    assert agree(sandbox.run(SMALL, sql), sandbox.run(SMALL, other))
+    assert not all(agree(sandbox.run(copy, sql), sandbox.run(copy, other)) for copy in perturbed(SMALL, 3, 8))
 
 
 def test_the_query_command_answers_every_line_and_fails_at_the_end(tmp_path):

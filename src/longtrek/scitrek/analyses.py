@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.sql.operators import OPERATORS, operator_distribution
 
 Row = Mapping[str, Any]
 Rule = Literal["paper", "strict"]
@@ -179,36 +178,6 @@ def hard_questions(rows: Iterable[Row], per_skill: int = 10, seed: int = 0, rule
         drawn = random.Random(f"{seed}/{skill}").sample(failed[skill], min(per_skill, len(failed[skill])))
         chosen += sorted(drawn)
     return chosen
-
-
-def negation(rows: Iterable[Row], subset: Rule = "paper", column: str = "paper_exact_match") -> list[dict[str, Any]]:
-    """Scores on the questions that negate, by model and skill and over all (Table 18).
-
-    `subset`: `paper` takes questions that hold the letters `not` or `never` anywhere (so `another` counts), `strict`
-    those with a negating word.
-    """
-    flag = "negation_paper" if subset == "paper" else "negation"
-    kept = [row for row in rows if row[flag]]
-    table = []
-    for (model,), members in _groups(kept, ["model"]):
-        cells = [(skill, part) for (skill,), part in _groups(members, ["skill"])]
-        for skill, part in [*cells, ("all", members)]:
-            table.append({"model": model, "skill": skill, **_counted(part), column: mean(part, column)})
-    return table
-
-
-def operators(queries: Iterable[str]) -> list[dict[str, Any]]:
-    """The percentage of queries that use each SQL command and operator, in the order of Table 14.
-
-    `text` counts as the authors do, a command where its letters stand anywhere (`ORDER BY` holds `OR`, `DISTINCT`
-    holds `IN`), and is what compares with the paper; `tokens` counts what a query really uses.
-    """
-    texts = list(queries)
-    tokens, letters = (operator_distribution(texts, counting) for counting in ("tokens", "text"))
-    return [
-        {"command": command, "queries": len(texts), "text": letters[command], "tokens": tokens[command]}
-        for command in OPERATORS
-    ]
 
 
 def description(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 from longtrek.errors import LongtrekError
 from longtrek.scitrek.released import SKILLS
 from longtrek.scitrek.scoring import normalised
-
-Compare = Literal["normalised", "text"]
 
 
 def annotations(rows: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
@@ -47,14 +45,12 @@ def _flat(row: Mapping[str, Any], number: int) -> dict[str, str]:
         raise LongtrekError(f"annotation row {number}: no field {missing}; see the reader's two forms") from None
 
 
-def agreement(
-    found: Mapping[str, Mapping[str, Any]], annotators: int = 3, compare: Compare = "normalised"
-) -> list[dict[str, Any]]:
+def agreement(found: Mapping[str, Mapping[str, Any]], annotators: int = 3) -> list[dict[str, Any]]:
     """Rebuild Table 6: one row a skill and one for all, percentages of questions.
 
     A question is agreed on when two or more annotators gave the same answer, aligned when two or more gave the
-    query's. Only questions with exactly `annotators` answers count, as with the authors; the rest are
-    `left_out`. `compare`: folded as exact match does, or character by character after spaces and commas.
+    query's; answers are folded as exact match folds them. Only questions with exactly `annotators` answers count, as
+    with the authors; the rest are `left_out`.
     """
     cells: dict[str, list[tuple[bool, bool]]] = {}
     left_out: dict[str, int] = {}
@@ -63,7 +59,7 @@ def agreement(
             cells.setdefault(skill, [])
             left_out.setdefault(skill, 0)
             if len(entry["answers"]) == annotators:
-                cells[skill].append(_judge(entry, compare))
+                cells[skill].append(_judge(entry))
             else:
                 left_out[skill] += 1
     order = [*dict.fromkeys(SKILLS.values()), *sorted(cells)]
@@ -79,20 +75,19 @@ def agreement(
     ]
 
 
-def _judge(entry: Mapping[str, Any], compare: Compare) -> tuple[bool, bool]:
-    given = [_folded(text, compare) for text in entry["answers"].values()]
+def _judge(entry: Mapping[str, Any]) -> tuple[bool, bool]:
+    given = [_folded(text) for text in entry["answers"].values()]
     agreed = any(one == other for one, other in combinations(given, 2))
-    return agreed, given.count(_folded(entry["gold"], compare)) >= 2
+    return agreed, given.count(_folded(entry["gold"])) >= 2
 
 
-def same_answer(one: str, other: str, compare: Compare = "normalised") -> bool:
+def same_answer(one: str, other: str) -> bool:
     """Whether two answers count as the same one."""
-    return _folded(one, compare) == _folded(other, compare)
+    return _folded(one) == _folded(other)
 
 
-def _folded(text: str, compare: Compare) -> str:
-    spaced = ", ".join(piece.strip() for piece in " ".join(text.split()).split(","))
-    return normalised(spaced) if compare == "normalised" else spaced
+def _folded(text: str) -> str:
+    return normalised(", ".join(piece.strip() for piece in " ".join(text.split()).split(",")))
 
 
 def _percent(count: int, total: int) -> float | None:

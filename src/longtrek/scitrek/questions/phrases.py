@@ -62,6 +62,6 @@ def ordinal(position: int) -> str:
     return f"{place}{ending}"
 
 
-def series(items: list[str], last: str = "or") -> str:
+def series(items: list[str]) -> str:
     """Items as a person lists them: `a`, `a or b`, `a, b or c`."""
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {last} {items[-1]}"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} or {items[-1]}"

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from longtrek.scitrek.sql.database import Database, Row, Value
+from longtrek.scitrek.sql.database import Row, Value
 from longtrek.scitrek.sql.query import Result
-from longtrek.scitrek.sql.sandbox import Sandbox
 
 ANY, TIES, TOTAL = "any", "ties", "total"
 
@@ -45,17 +44,8 @@ def _tied(result: Result) -> tuple[tuple[int, ...], ...]:
     return tuple(run for run in runs if len({result.rows[position] for position in run}) > 1)
 
 
-def equivalent(sandbox: Sandbox, database: Database, sql: str, other: str) -> bool:
-    """Whether another query gives a query's result on a database, as far as the query itself fixes it (Section 3.3).
-
-    Raises:
-        Refused: one of the two cannot be run.
-    """
-    return agree(sandbox.run(database, sql), sandbox.run(database, other))
-
-
 def agree(expected: Result, found: Result) -> bool:
-    """Whether a result is another's: same rows, in the same order wherever the expected query fixes it.
+    """Whether a result is another's: same rows, in the same order wherever the expected query fixes it (Section 3.3).
 
     Where it does, the other query must have an ORDER BY too: rows that come in order by luck do not count. Numbers
     are equal up to the twelfth digit, so that an average may be a sum over a count.
