@@ -1,4 +1,4 @@
-"""The authors' released data: questions, instructions used as they are, and their answer files."""
+"""The authors' released data: questions, and instructions used as they are."""
 
 from pathlib import Path
 
@@ -55,21 +55,19 @@ def test_released_instructions_are_used_as_they_are_and_markers_replaced_once() 
 
 
 def test_released_rows_can_be_asked_as_a_stream() -> None:
-    rows = [WITH_PROMPTS, WITH_PROMPTS | {"answer": "NULL"}, WITH_PROMPTS]
+    rows = [WITH_PROMPTS, WITH_PROMPTS]
     asked = list(released.released_requests(iter(rows), context="tables", kind="direct", samples=3, max_tokens=64))
     assert [request.sample for request in asked] == [0, 1, 2] * 2
     assert len({request.id for request in asked}) == 2
     assert {request.expected for request in asked} == {ROW["answer"]}
 
 
-def test_the_authors_answer_files_score_against_the_released_questions(tmp_path: Path) -> None:
-    rows = [ROW | {"generations": ["On Sets, On Games", "On Games, On Sets", ""], "reasonings": ["r1", "r2", "r3"]}]
-    answers = list(released.answers(rows))
-    assert [answer["reasoning"] for answer in answers] == ["r1", "r2", "r3"]
-    (line,) = scored(tmp_path, released.questions([ROW]), answers)
+def test_answers_score_against_the_released_questions(tmp_path: Path) -> None:
+    (question,) = released.questions([ROW])
+    texts = ["On Sets, On Games", "On Games, On Sets", ""]
+    (line,) = scored(tmp_path, [question], [{"id": question["id"], "text": text} for text in texts])
     assert line["paper"]["exact_match"] == pytest.approx(1 / 3)
     assert line["samples"]["asked"] == 3
-    assert list(released.answers([ROW])) == []
 
 
 def test_a_released_row_of_another_shape_is_an_error_with_its_number() -> None:

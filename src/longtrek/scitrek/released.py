@@ -1,4 +1,4 @@
-"""The authors' released dataset as questions, with the instructions it carries, and their answer files as answers.
+"""The authors' released dataset as questions, with the instructions it carries.
 
 Rows come as JSON lines or Parquet, with contexts and instructions (`prompt_full`, `prompt_meta`, as on the
 Hugging Face hub) or without (`articles`, `sample_level`, `sql_type`, `focus`, `sql`, `template`, `question`,
@@ -6,6 +6,7 @@ Hugging Face hub) or without (`articles`, `sample_level`, `sql_type`, `focus`, `
 """
 
 import hashlib
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +41,7 @@ _IDENTIFYING = ("articles", "sample_level", "sql_type", "focus", "sql", "templat
 
 
 def read_rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Read rows of the released dataset, or of an answer file, as a stream: `.parquet`, `.jsonl` or `.jsonl.zst`."""
+    """Read rows of the released dataset as a stream: `.parquet`, `.jsonl` or `.jsonl.zst`."""
     if path.suffix == ".parquet":
         import pyarrow.parquet as parquet
 
@@ -53,12 +54,8 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
         yield from read_jsonl(path)
 
 
-def questions(rows: Iterable[Mapping[str, Any]], split: str | None = None) -> Iterator[dict[str, Any]]:
-    """Turn released rows into questions, in their order.
-
-    Args:
-        rows: from `read_rows`.
-        split: kept split (`train`, `dev`, `test`); needed where the rows hold no `label`.
+def questions(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Turn released rows (from `read_rows`) into questions, in their order.
 
     Yields `id` (a hash of the row's own fields, so that an answer file's rows find their question), `collection`,
     `level`, `strategy`, `skill`, `topic`, `template`, `sql`, `text`, `answer`, `columns`, `order`,
@@ -66,15 +63,14 @@ def questions(rows: Iterable[Mapping[str, Any]], split: str | None = None) -> It
     """
     seen: Counter[str] = Counter()
     for number, row in enumerate(rows, 1):
-        question = _question(row, number, split)
+        question = _question(row, number)
         seen[question["id"]] += 1
         if seen[question["id"]] > 1:
             question["id"] += f"-{seen[question['id']]}"
-        if split in (None, question["split"]):
-            yield question
+        yield question
 
 
-def _question(row: Mapping[str, Any], number: int, split: str | None) -> dict[str, Any]:
+def _question(row: Mapping[str, Any], number: int) -> dict[str, Any]:
     full, meta = row.get("prompt_full") or {}, row.get("prompt_meta") or {}
     text = row.get("question") or full.get("question") or meta.get("question") or ""
     answer = row.get("answer") or full.get("answer") or meta.get("answer")
@@ -97,7 +93,7 @@ def _question(row: Mapping[str, Any], number: int, split: str | None) -> dict[st
         "answer": answer,
         **_shape(row.get("sql")),
         "articles": articles,
-        "split": _known(SPLITS, row.get("label"), "label", number) or split,
+        "split": _known(SPLITS, row.get("label"), "label", number),
         "writer": "released",
         "left_out": _left_out(text, answer, skill),
     }
@@ -105,7 +101,7 @@ def _question(row: Mapping[str, Any], number: int, split: str | None) -> dict[st
 
 def row_id(row: Mapping[str, Any], number: int) -> str:
     """The id of the question that a released row, or a row of an answer file, is about; `number` is told in errors."""
-    return str(_question(row, number, None)["id"])
+    return str(_question(row, number)["id"])
 
 
 def _hash(value: Any) -> str:
@@ -200,25 +196,14 @@ def released_requests(
     kind: str,
     samples: int,
     max_tokens: int,
-    split: str | None = None,
-    all_rows: bool = False,
 ) -> Iterator[Request]:
     """Make requests that ask released rows with their own instructions, as a stream in the rows' order.
 
-    Only the paper's set is asked (Table 5) unless `all_rows`. Their instructions put the context where the
-    authors chose, so how much of a prefix is shared is theirs too.
+    Their instructions put the context where the authors chose, so how much of a prefix is shared is theirs too.
     """
-    held: list[Mapping[str, Any]] = []
-
-    def kept() -> Iterator[Mapping[str, Any]]:
-        for row in rows:
-            held[:] = [row]
-            yield row
-
-    for question in questions(kept(), split):
-        if question["left_out"] and not all_rows:
-            continue
-        body = released_prompt(held[0], context, kind)
+    prompted, asked = itertools.tee(rows)
+    for row, question in zip(prompted, questions(asked), strict=True):
+        body = released_prompt(row, context, kind)
         for sample in range(samples):
             yield Request(
                 id=request_id(question["id"], context, kind),
@@ -228,27 +213,3 @@ def released_requests(
                 prefix=f"{question['collection']}/{context}",
                 expected=question["answer"],
             )
-
-
-def answers(rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Turn an authors' answer file into answer rows: one a generation, `reasonings` beside it where given.
-
-    A row without `generations` was not finished by the authors and yields nothing: its question stays missing.
-    Their generations of reasoning prompts hold the box's content already, so they score as direct answers.
-    """
-    seen: Counter[str] = Counter()
-    for number, row in enumerate(rows, 1):
-        name = _question(row, number, None)["id"]
-        seen[name] += 1
-        identity = name if seen[name] == 1 else f"{name}-{seen[name]}"
-        reasonings = row.get("reasonings") or []
-        for sample, generation in enumerate(row.get("generations") or []):
-            yield {
-                "id": identity,
-                "sample": sample,
-                "text": str(generation),
-                "reasoning": reasonings[sample] if sample < len(reasonings) else None,
-                "status": "answered",
-                "finish_reason": None,
-                "error": None,
-            }

@@ -158,7 +158,6 @@ class Study:
             kind=model.prompt,
             samples=self.settings.samples,
             max_tokens=self.settings.max_tokens,
-            all_rows=True,
         )
         unchecked = {"window": WindowDecision("unchecked", 0, 0, 0).record()}
         return [replace(one, facts=unchecked) for one in made if split_request_id(one.id)[0] in asked]
