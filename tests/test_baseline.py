@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from longtrek.scitrek.baseline import (
     parsed,
     sandboxed,
 )
+from longtrek.scitrek.prompts import FOLDER
 from longtrek.scitrek.sql.database import Database, database_of
 from longtrek.scitrek.sql.sandbox import Sandbox
 
@@ -76,7 +78,7 @@ def reading(prompt: str, schema: dict[str, Any], attempt: int) -> str:
 
 
 def extractor(complete: Any, tokens: int = 8) -> Extractor:
-    return Extractor(complete, words, chunk_tokens=tokens)
+    return Extractor(complete, words, FOLDER, chunk_tokens=tokens)
 
 
 def collection(*names: str) -> list[dict[str, str]]:
@@ -203,7 +205,7 @@ def sql(text: str) -> str:
 
 
 def asked(model: Scripted) -> Any:
-    return asyncio.run(answer(QUESTION, GOLD, model, execute))
+    return asyncio.run(answer(QUESTION, GOLD, model, execute, FOLDER))
 
 
 def test_a_question_is_answered_by_executing_the_models_query_on_gold_tables() -> None:
@@ -246,6 +248,13 @@ def test_a_failed_request_is_an_error_and_not_a_wrong_answer() -> None:
     assert [problem.attempt for problem in facts.problems] == [0, 0, 0]
 
 
+def test_a_question_is_asked_with_the_prompt_of_the_given_folder(tmp_path: Path) -> None:
+    (tmp_path / "question_to_sql_baseline.txt").write_text("In SQL: {question}\n")
+    model = replies(sql("SELECT 1"))
+    asyncio.run(answer(QUESTION, GOLD, model, execute, tmp_path))
+    assert [prompt for _, prompt, _ in model.asked] == [f"In SQL: {QUESTION['text']}"]
+
+
 def test_answers_come_in_the_questions_order() -> None:
     def by_question(prompt: str, schema: dict[str, Any], attempt: int) -> str:
         number = prompt.split("Question: number ")[1].split("\n")[0]
@@ -253,5 +262,7 @@ def test_answers_come_in_the_questions_order() -> None:
 
     questions = [{"id": str(n), "collection": "c", "text": f"number {n}"} for n in range(9)]
     with Sandbox() as sandbox:
-        found = asyncio.run(answer_all(questions, {"c": GOLD}, Scripted(by_question), sandboxed(sandbox), at_once=4))
+        found = asyncio.run(
+            answer_all(questions, {"c": GOLD}, Scripted(by_question), sandboxed(sandbox), FOLDER, at_once=4)
+        )
     assert [one.text for one in found] == [str(n + 1) for n in range(9)]

@@ -20,6 +20,7 @@ from longtrek.answers.retry import Patience
 from longtrek.answers.server import LocalServer
 from longtrek.errors import LongtrekError
 from longtrek.scitrek.baseline import Extractor, answer, sandboxed
+from longtrek.scitrek.prompts import FOLDER
 from longtrek.scitrek.questions.model_writer import Job, ModelWriter
 from longtrek.scitrek.questions.round_trip import Verdict, check
 from longtrek.scitrek.sql.database import database_of
@@ -308,7 +309,7 @@ def test_a_question_writer_keeps_nonsense_as_failed_tries(reply: str | Exception
 
         job = Job("SELECT COUNT(*) FROM articles", judged)
         for replies in ([reply], ['{"question": "How many articles are there?"}', reply]):
-            (written,) = asyncio.run(ModelWriter(Talker(replies), 1, questions=2, readings=2).write([job]))
+            (written,) = asyncio.run(ModelWriter(Talker(replies), 1, FOLDER, questions=2, readings=2).write([job]))
             assert written.text is None and written.verdict.reason
             assert all(one.reason for one in written.tries if one.reading or replies[0] == reply)
             json.dumps([one.text + one.reason for one in written.tries], ensure_ascii=False).encode()
@@ -318,7 +319,7 @@ def test_a_question_writer_keeps_nonsense_as_failed_tries(reply: str | Exception
 def test_the_baseline_answers_nonsense_with_no_query(reply: str) -> None:
     with Sandbox() as sandbox:
         found = asyncio.run(
-            answer({"id": "q", "text": "How many?"}, DATABASE, Talker([reply]), sandboxed(sandbox), tries=2)
+            answer({"id": "q", "text": "How many?"}, DATABASE, Talker([reply]), sandboxed(sandbox), FOLDER, tries=2)
         )
     assert (found.status, found.text, len(found.problems)) == ("no_query", "", 2)
     json.dumps(found.row(), ensure_ascii=False).encode()
@@ -326,7 +327,7 @@ def test_the_baseline_answers_nonsense_with_no_query(reply: str) -> None:
 
 @pytest.mark.parametrize("reply", NONSENSE)
 def test_the_baselines_extraction_takes_nonsense_for_nothing_found(reply: str) -> None:
-    extractor = Extractor(Talker([reply]), lambda text: len(text.split()))
+    extractor = Extractor(Talker([reply]), lambda text: len(text.split()), FOLDER)
     found = asyncio.run(extractor.database([{"id": "a", "markdown": "# On Bears\nAnn Lee\n"}]))
     assert found.articles == (("a", "", 0, 0, 0),)
     assert len(extractor.problems) == 9

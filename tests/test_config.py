@@ -13,7 +13,7 @@ import yaml
 from longtrek import config, schemas
 from longtrek.answers.model import Model
 from longtrek.errors import LongtrekError
-from longtrek.paths import ROOT
+from longtrek.paths import PACKAGE, ROOT
 
 QUICK = yaml.safe_load((ROOT / "config" / "quick.yaml").read_text())
 
@@ -130,7 +130,15 @@ def test_an_entry_may_leave_out_contexts_but_not_all_that_are_asked(tmp_path: Pa
         config.check_models(run, {bare.name: bare, check.name: check})
 
 
-@pytest.mark.parametrize("name", ["config", "model", "corpus", "authors"])
+@pytest.mark.parametrize(("writer", "queries"), [("model", 10), ("grammar", 2)])
+def test_a_model_that_is_the_writer_writes_every_query_of_a_collection(
+    tmp_path: Path, writer: str, queries: int
+) -> None:
+    run = config.load(changed(tmp_path, scitrek__questions__writer=writer))
+    assert run.scitrek is not None and run.scitrek.queries_by_model == queries
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (PACKAGE / "schemas").glob("*.yaml")))
 def test_every_key_of_a_schema_is_described(name: str) -> None:
     bare = [key for key, schema in keys_of(schemas.schema(name)) if not schema.get("description")]
     assert not bare

@@ -9,10 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from longtrek.answers.request import Request
 from longtrek.errors import LongtrekError
 from longtrek.scitrek import contexts
 from longtrek.scitrek.contexts import Window
-from longtrek.scitrek.prompts import CONTEXTS, PROMPTS, prompt, question_prompt, question_requests, split_request_id
+from longtrek.scitrek.prompts import (
+    CONTEXTS,
+    FOLDER,
+    PROMPTS,
+    prompt,
+    question_prompt,
+    question_requests,
+    split_request_id,
+)
 
 DATABASE: dict[str, list[dict[str, Any]]] = {
     "articles": [
@@ -67,15 +76,16 @@ def test_articles_stand_in_the_collections_order() -> None:
 @pytest.mark.parametrize("context", CONTEXTS)
 def test_all_questions_and_both_prompts_of_a_collection_share_the_context_as_prefix(context: str) -> None:
     texts = [
-        prepared.request.messages[0]["content"]
+        request.messages[0]["content"]
         for kind in PROMPTS
-        for prepared in question_requests(
+        for request in question_requests(
             [question("q1"), question("q2", text="Who?")],
             {"c1": "CONTEXT {question}"},
             context=context,
             kind=kind,
             samples=1,
             max_tokens=9,
+            folder=FOLDER,
         )
     ]
     shared = texts[0][: texts[0].index("CONTEXT {question}") + len("CONTEXT {question}")]
@@ -85,34 +95,36 @@ def test_all_questions_and_both_prompts_of_a_collection_share_the_context_as_pre
 
 def test_answer_rules_are_the_same_on_full_text_and_tables() -> None:
     for kind in PROMPTS:
-        full, tables = (question_prompt(kind, context).text.split("Rules for the answer")[1] for context in CONTEXTS)
+        full, tables = (
+            question_prompt(kind, context, FOLDER).text.split("Rules for the answer")[1] for context in CONTEXTS
+        )
         assert full.replace("articles", "tables") == tables
 
 
 def test_prompts_say_the_papers_rules() -> None:
     for context in CONTEXTS:
         for kind in PROMPTS:
-            text = question_prompt(kind, context).text
+            text = question_prompt(kind, context, FOLDER).text
             assert all(word in text for word in ("commas", "spaces", "NULL", "no explanation"))
             assert (r"\boxed{}" in text) == (kind == "reasoning")
 
 
 @given(st.text(), st.text())
 def test_braces_in_articles_and_questions_are_left_as_they_are(context: str, asked: str) -> None:
-    body = question_prompt("direct", "full_text").fill(context=context, question=asked)
-    start, middle, end = prompt("direct_full_text").text.replace("{question}", "{context}").split("{context}")
+    body = question_prompt("direct", "full_text", FOLDER).fill(context=context, question=asked)
+    start, middle, end = prompt("direct_full_text", FOLDER).text.replace("{question}", "{context}").split("{context}")
     assert body == start + context + middle + asked + end
 
 
 def test_a_prompt_filled_with_other_values_than_it_holds_is_an_error() -> None:
     with pytest.raises(LongtrekError, match="extract_title"):
-        prompt("extract_title").fill(question="?")
+        prompt("extract_title", FOLDER).fill(question="?")
     with pytest.raises(LongtrekError, match="no such prompt file"):
-        prompt("summarise")
+        prompt("summarise", FOLDER)
 
 
 def test_requests_of_a_collection_go_together_and_carry_what_they_expect() -> None:
-    made = list(
+    requests = list(
         question_requests(
             [question("q1"), question("q2", "c2"), question("q3")],
             {"c1": "one", "c2": "two"},
@@ -120,9 +132,9 @@ def test_requests_of_a_collection_go_together_and_carry_what_they_expect() -> No
             kind="direct",
             samples=2,
             max_tokens=77,
+            folder=FOLDER,
         )
     )
-    requests = [prepared.request for prepared in made]
     assert [(request.id, request.sample) for request in requests] == [
         (f"{name}/tables/direct", sample) for name in ("q1", "q3", "q2") for sample in (0, 1)
     ]
@@ -133,25 +145,32 @@ def test_requests_of_a_collection_go_together_and_carry_what_they_expect() -> No
         split_request_id("q1")
 
 
-def asked(limit: Window) -> Any:
-    (prepared,) = question_requests(
-        [question("q1")], {"c1": "x" * 100}, context="full_text", kind="direct", samples=1, max_tokens=10, window=limit
+def asked(limit: Window) -> Request:
+    (request,) = question_requests(
+        [question("q1")],
+        {"c1": "x" * 100},
+        context="full_text",
+        kind="direct",
+        samples=1,
+        max_tokens=10,
+        folder=FOLDER,
+        window=limit,
     )
-    return prepared
+    return request
 
 
 def test_a_context_that_passes_the_window_is_refused_or_cut_and_never_without_a_word() -> None:
-    around = len(question_prompt("direct", "full_text").fill(context="", question="How many?"))
-    fits = asked(window(around + 110))
-    assert (fits.window.action, fits.window.prompt_tokens) == ("fits", around + 100)
-    refused = asked(window(around + 109))
-    assert (refused.window.action, refused.window.kept_tokens) == ("refused", 0)
+    around = len(question_prompt("direct", "full_text", FOLDER).fill(context="", question="How many?"))
+    fits = asked(window(around + 110)).facts["window"]
+    assert (fits["action"], fits["prompt_tokens"]) == ("fits", around + 100)
+    refused = asked(window(around + 109)).facts["window"]
+    assert (refused["action"], refused["kept_tokens"]) == ("refused", 0)
     cut = asked(window(around + 50, "truncate"))
-    assert (cut.window.action, cut.window.kept_tokens, cut.window.context_tokens) == ("truncated", 40, 100)
-    body = cut.request.messages[0]["content"]
+    decided = cut.facts["window"]
+    assert (decided["action"], decided["kept_tokens"], decided["context_tokens"]) == ("truncated", 40, 100)
+    body = cut.messages[0]["content"]
     assert "x" * 40 in body and "x" * 41 not in body and body.endswith("Question: How many?\nAnswer:")
-    assert cut.record()["window"]["action"] == "truncated"
-    assert asked(window(around, "truncate")).window.action == "refused"
+    assert asked(window(around, "truncate")).facts["window"]["action"] == "refused"
 
 
 def test_an_unknown_policy_is_an_error() -> None:

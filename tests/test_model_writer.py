@@ -3,10 +3,12 @@
 import asyncio
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.questions.model_writer import Job, Message, ModelWriter, filled, named, prompts
+from longtrek.scitrek.prompts import FOLDER, prompt
+from longtrek.scitrek.questions.model_writer import PROMPTS, Job, Message, ModelWriter, named
 from longtrek.scitrek.questions.round_trip import FAILED, LUCKY, PASSED, Verdict
 
 
@@ -51,7 +53,7 @@ def test_model_writer_keeps_tries_and_reasons() -> None:
             say("sql", SQL),
         ]
     )
-    (written,) = asyncio.run(ModelWriter(model, seed=1).write([job()]))
+    (written,) = asyncio.run(ModelWriter(model, 1, FOLDER).write([job()]))
     assert (written.text, written.back) == ("What is the highest number of authors?", SQL)
     reasons = [(one.question, one.reading, one.reason) for one in written.tries]
     assert [place[:2] for place in reasons] == [(1, 0), (2, 0), (3, 0), (4, 0), (5, 0), (5, 1), (5, 2), (5, 3)]
@@ -69,38 +71,39 @@ def test_model_writer_gives_up_after_its_tries() -> None:
     model = Model(
         [answer for _ in range(10) for answer in [say("question", "How many?"), *[say("sql", "SELECT 2")] * 5]]
     )
-    (written,) = asyncio.run(ModelWriter(model, seed=1).write([job()]))
+    (written,) = asyncio.run(ModelWriter(model, 1, FOLDER).write([job()]))
     assert written.text is None and written.verdict.verdict == FAILED
     assert len(written.tries) == 60
 
 
 def test_model_writer_asks_with_both_prompts_and_constrained_answers() -> None:
     model = Model([say("question", "How many authors at most?"), say("sql", SQL)])
-    asyncio.run(ModelWriter(model, seed=1).write([job()]))
+    asyncio.run(ModelWriter(model, 1, FOLDER).write([job()]))
     (ask, question_schema, *_), (back, sql_schema, *_) = model.asked
     assert SQL in ask[0]["content"] and "How many authors at most?" in back[0]["content"]
     assert question_schema["required"] == ["question"] and sql_schema["required"] == ["sql"]
     assert not question_schema["additionalProperties"]
 
 
+def test_the_writer_asks_with_the_prompts_of_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "sql_to_question.txt").write_text("Say {sql}!\n")
+    (tmp_path / "question_to_sql.txt").write_text("Query for {question}\n")
+    model = Model([say("question", "Braces {question}?"), say("sql", SQL)])
+    asyncio.run(ModelWriter(model, 1, tmp_path).write([job()]))
+    assert [messages[0]["content"] for messages, *_ in model.asked] == [f"Say {SQL}!", "Query for Braces {question}?"]
+
+
 def test_both_prompts_describe_the_same_tables() -> None:
-    schema = [
-        re.search(r"^articles:.*?(?=\n\nRules)", one.text, re.DOTALL | re.MULTILINE) for one in prompts().values()
-    ]
+    texts = [prompt(name, FOLDER).text for name in PROMPTS.values()]
+    schema = [re.search(r"^articles:.*?(?=\n\nRules)", text, re.DOTALL | re.MULTILINE) for text in texts]
     assert schema[0] and schema[1] and schema[0][0] == schema[1][0]
-    assert "{sql}" not in filled("question", "SELECT {question}") and "SELECT {question}" in filled(
-        "question", "SELECT {question}"
-    )
 
 
-def test_a_lucky_reading_is_kept_as_the_paper_keeps_it_unless_told_otherwise() -> None:
+def test_a_lucky_reading_is_kept_as_the_paper_keeps_it() -> None:
     lucky = Job(SQL, lambda back: Verdict(LUCKY, "results differ on copy 1"))
     answers = [say("question", "How many?"), say("sql", "SELECT 1")]
-    (kept,) = asyncio.run(ModelWriter(Model(answers), seed=1).write([lucky]))
-    strict = ModelWriter(Model(answers), seed=1, questions=1, readings=1, plain=False)
-    (refused,) = asyncio.run(strict.write([lucky]))
+    (kept,) = asyncio.run(ModelWriter(Model(answers), 1, FOLDER).write([lucky]))
     assert kept.text == "How many?" and kept.verdict.verdict == LUCKY
-    assert refused.text is None
 
 
 def test_a_name_of_the_query_is_no_fault_of_the_question() -> None:

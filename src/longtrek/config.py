@@ -103,6 +103,13 @@ class Scitrek:
     baseline: Baseline | None
     models: tuple[str, ...]
 
+    @property
+    def queries_by_model(self) -> int:
+        """Queries of a collection that a model writes: all where it is the writer, else a few beside the grammar."""
+        if self.model_writer is None:
+            return 0
+        return self.per_collection if self.writer == "model" else self.model_writer.per_collection
+
     def settings_of(self, model: Model) -> tuple[Setting, ...]:
         """The settings that a model is asked: what the run asks, as far as the model's entry allows."""
         return tuple(one for one in self.settings if model.contexts is None or one.tier in model.contexts)

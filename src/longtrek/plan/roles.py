@@ -15,6 +15,7 @@ from longtrek.plan.scitrek import (
 )
 from longtrek.scitrek.collections import LEVELS, SINGLE
 from longtrek.scitrek.prompts import prompt
+from longtrek.scitrek.questions.model_writer import PROMPTS
 from longtrek.transduction.tokens import count
 
 REPLY_TOKENS = 40
@@ -33,9 +34,8 @@ def writer_job(scitrek: Scitrek) -> Job | None:
     collections = sum(collections_of(scitrek).values())
     if writer.collections is not None:
         collections = min(collections, writer.collections)
-    queries = collections * (scitrek.per_collection if scitrek.writer == "model" else writer.per_collection)
-    pairs = round(queries / WRITTEN["model"])
-    fixed = count(prompt("sql_to_question").text) + count(prompt("question_to_sql").text) + 2 * QUESTION_TOKENS
+    pairs = round(collections * scitrek.queries_by_model / WRITTEN["model"])
+    fixed = sum(count(prompt(name, scitrek.prompts).text) + QUESTION_TOKENS for name in PROMPTS.values())
     return _job(writer.model, "questions", 2 * pairs, pairs * fixed, pairs * fixed, writer.max_tokens)
 
 

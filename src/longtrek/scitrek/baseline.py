@@ -15,7 +15,7 @@ from typing import Any
 
 from longtrek.answers.completer import RequestFailed
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.prompts import FOLDER, prompt
+from longtrek.scitrek.prompts import prompt
 from longtrek.scitrek.sql.database import Database, database_of
 from longtrek.scitrek.sql.sandbox import Sandbox
 from longtrek.transduction.stream import draws
@@ -23,6 +23,8 @@ from longtrek.transduction.stream import draws
 CHUNK_TOKENS = 16 * 1024
 EXTRACTION_TRIES = 3
 SQL_TRIES = 5
+SEED = 0
+TEMPERATURE = 0.7
 
 Message = dict[str, str]
 Complete = Callable[[list[Message], dict[str, Any], int, float], Awaitable[str]]
@@ -34,17 +36,13 @@ Execute = Callable[[Database, str], str]
 """Executes a query and gives the answer text; raises LongtrekError with the reason where it is refused or fails."""
 
 
-@dataclass(frozen=True)
-class Decoding:
-    """How replies are drawn: the first try is greedy, later ones sample, or they would only repeat it."""
+def decoding(name: str, about: str, attempt: int) -> tuple[int, float]:
+    """Seed and temperature of one try: the first is greedy, later ones sample, or they would only repeat it.
 
-    seed: int = 0
-    temperature: float = 0.7
-
-    def of(self, name: str, about: str, attempt: int) -> tuple[int, float]:
-        """Seed and temperature of one try; the seed depends on what is asked, not on when."""
-        seed = int(draws((self.seed, "baseline", name, about, attempt), 1)[0] >> 33)
-        return seed, self.temperature if attempt else 0.0
+    The seed depends on what is asked, not on when.
+    """
+    seed = int(draws((SEED, "baseline", name, about, attempt), 1)[0] >> 33)
+    return seed, TEMPERATURE if attempt else 0.0
 
 
 def sandboxed(sandbox: Sandbox) -> Execute:
@@ -126,7 +124,7 @@ class BaselineAnswer:
         }
 
 
-def chunks(text: str, count: Callable[[str], int], tokens: int = CHUNK_TOKENS) -> list[str]:
+def chunks(text: str, count: Callable[[str], int], tokens: int) -> list[str]:
     """Cut a text into pieces of at most `tokens` tokens each, at line ends where it can; joined they are the text.
 
     Tokens are counted line by line. A line that is too long by itself is halved until its parts fit, which ends
@@ -159,16 +157,15 @@ def chunks(text: str, count: Callable[[str], int], tokens: int = CHUNK_TOKENS) -
 class Extractor:
     """Extracts the facts of articles with a model, and keeps the list of what went wrong.
 
-    `count` counts tokens of the model, or of `cl100k_base`. Facts of an article do not depend on the collection,
-    so one extractor serves all: an article is read once, a pair of articles compared once.
+    `count` counts tokens of the model, or of `cl100k_base`; `folder` holds the prompt files. Facts of an article do
+    not depend on the collection, so one extractor serves all: an article is read once, a pair compared once.
     """
 
     complete: Complete
     count: Callable[[str], int]
+    folder: Path
     chunk_tokens: int = CHUNK_TOKENS
     tries: int = EXTRACTION_TRIES
-    decoding: Decoding = Decoding()
-    folder: Path = FOLDER
     problems: list[Problem] = field(default_factory=list)
     _pieces: dict[str, list[str]] = field(default_factory=dict)
     _articles: dict[str, "asyncio.Task[ArticleFacts]"] = field(default_factory=dict)
@@ -238,7 +235,7 @@ class Extractor:
         messages = [{"role": "user", "content": prompt(name, self.folder).fill(**values)}]
         for attempt in range(self.tries):
             try:
-                how = self.decoding.of(name, f"{about} {len(values['chunk'])}", attempt)
+                how = decoding(name, f"{about} {len(values['chunk'])}", attempt)
                 return parsed(await self.complete(messages, SCHEMAS[name], *how), name)
             except RequestFailed as error:
                 self.problems.append(Problem(name, about, attempt, str(error)))
@@ -288,17 +285,19 @@ async def answer(
     database: Database,
     complete: Complete,
     execute: Execute,
+    folder: Path,
     tries: int = SQL_TRIES,
-    decoding: Decoding = Decoding(),
-    folder: Path = FOLDER,
 ) -> BaselineAnswer:
-    """Turn a question (`id`, `text`) into SQL by the model and execute it; a refused query is tried again."""
+    """Turn a question (`id`, `text`) into SQL by the model and execute it; a refused query is tried again.
+
+    `folder` holds the prompt files.
+    """
     name = "question_to_sql_baseline"
     messages = [{"role": "user", "content": prompt(name, folder).fill(question=question["text"])}]
     problems: list[Problem] = []
     for attempt in range(tries):
         try:
-            how = decoding.of(name, question["id"], attempt)
+            how = decoding(name, question["id"], attempt)
             sql: str = parsed(await complete(messages, SCHEMAS[name], *how), name)
             text = await asyncio.to_thread(execute, database, sql)
             return BaselineAnswer(question["id"], text, sql, "answered", tuple(problems))
@@ -315,6 +314,7 @@ async def answer_all(
     databases: Mapping[str, Database],
     complete: Complete,
     execute: Execute,
+    folder: Path,
     tries: int = SQL_TRIES,
     at_once: int = 32,
 ) -> list[BaselineAnswer]:
@@ -326,6 +326,6 @@ async def answer_all(
 
     async def one(question: Mapping[str, Any]) -> BaselineAnswer:
         async with gate:
-            return await answer(question, databases[question["collection"]], complete, execute, tries)
+            return await answer(question, databases[question["collection"]], complete, execute, folder, tries)
 
     return await asyncio.gather(*(one(question) for question in questions))

@@ -143,10 +143,10 @@ def _written(config: "Config", study: "Study", writer: str) -> tuple[list[dict[s
     if by is None:
         raise click.UsageError(f"{config.path}: scitrek.questions.model_writer is null; name a model and its tries")
     with _completer(config, by.model, "model_writer", by.max_tokens) as complete, Sandbox() as sandbox:
-        model = ModelWriter(complete, settings.seed, by.questions, by.readings, by.temperature)
+        model = ModelWriter(complete, settings.seed, settings.prompts, by.questions, by.readings, by.temperature)
         grown = study.databases(collections[: by.collections])
         made = scitrek.write(
-            grown, model, ours, settings.seed, by.per_collection, settings.copies, read_back=sandbox.run
+            grown, model, ours, settings.seed, settings.queries_by_model, settings.copies, read_back=sandbox.run
         )
         return asyncio.run(made)
 
@@ -217,11 +217,9 @@ async def _executed(study: "Study", complete: "Completer", execute: Any) -> tupl
     from longtrek.scitrek.prompts import request_id
     from longtrek.transduction.tokens import count
 
-    settings = study.settings.baseline
+    settings, prompts = study.settings.baseline, study.settings.prompts
     assert settings is not None
-    extractor = Extractor(
-        complete, count, settings.chunk_tokens, settings.extraction_tries, folder=study.settings.prompts
-    )
+    extractor = Extractor(complete, count, prompts, settings.chunk_tokens, settings.extraction_tries)
     answers: list[dict[str, Any]] = []
     for context, wanted in (("tables", settings.gold), ("full_text", settings.extracted)):
         asked = [row for level, most in wanted.items() for row in study.selected(level, most)]
@@ -235,7 +233,7 @@ async def _executed(study: "Study", complete: "Completer", execute: Any) -> tupl
                 )
                 for row in members
             }
-        for made in await answer_all(asked, databases, complete, execute, settings.sql_tries):
+        for made in await answer_all(asked, databases, complete, execute, prompts, settings.sql_tries):
             answers.append(made.row() | {"id": request_id(made.question, context, "direct")})
     return answers, [vars(problem) for problem in extractor.problems]
 

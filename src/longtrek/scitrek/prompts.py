@@ -46,7 +46,7 @@ class Prompt:
 
 
 @functools.cache
-def prompt(name: str, folder: Path = FOLDER) -> Prompt:
+def prompt(name: str, folder: Path) -> Prompt:
     """Read a prompt file by name (`direct_full_text`); a relative folder is looked for in the kit's root."""
     path = shipped(folder) / f"{name}.txt"
     try:
@@ -56,7 +56,7 @@ def prompt(name: str, folder: Path = FOLDER) -> Prompt:
     return Prompt(name, data.decode().rstrip("\n"), hashlib.sha256(data).hexdigest())
 
 
-def question_prompt(kind: str, context: str, folder: Path = FOLDER) -> Prompt:
+def question_prompt(kind: str, context: str, folder: Path) -> Prompt:
     """The prompt of one setting: direct or reasoning, on full text (Figures 6, 7) or tables (Figures 7, 8)."""
     if kind not in PROMPTS or context not in CONTEXTS:
         known = f"{' or '.join(PROMPTS)} on {' or '.join(CONTEXTS)}"
@@ -77,18 +77,6 @@ def split_request_id(identity: str) -> tuple[str, str, str]:
     return parts[0], parts[1], parts[2]
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """A request, or the reason why it cannot be asked: `window` says what was decided about its length."""
-
-    request: Request
-    window: WindowDecision
-
-    def record(self) -> dict[str, Any]:
-        """What stands beside the answer: id, sample and the window decision."""
-        return {"id": self.request.id, "sample": self.request.sample, "window": self.window.record()}
-
-
 def question_requests(
     questions: Iterable[Mapping[str, Any]],
     contexts: Mapping[str, str],
@@ -97,9 +85,9 @@ def question_requests(
     kind: str,
     samples: int,
     max_tokens: int,
+    folder: Path,
     window: Window | None = None,
-    folder: Path = FOLDER,
-) -> Iterator[Prepared]:
+) -> Iterator[Request]:
     """Make the requests of one setting, `samples` for each question, questions of a collection together.
 
     Args:
@@ -108,11 +96,11 @@ def question_requests(
         context: `full_text` or `tables`; `kind`: `direct` or `reasoning`.
         samples: answers wanted a question; the paper averages three.
         max_tokens: the output cap in the model's tokens.
-        window: the model's window and what to do with a longer prompt; None leaves all to the preflight.
         folder: the prompt files.
+        window: the model's window and what to do with a longer prompt; None leaves all to the preflight.
 
-    A refused request is yielded too: its decision says `refused`, and the preflight, which counts with the
-    model's own template, records it as not asked.
+    The decision about its length stands in each request's facts, as `window`. A refused request is yielded too: the
+    preflight, which counts with the model's own template, records it as not asked.
     """
     file = question_prompt(kind, context, folder)
     by_collection: dict[str, list[Mapping[str, Any]]] = {}
@@ -124,15 +112,15 @@ def question_requests(
         for question in members:
             body, decision = _fit(file, text, length, question["text"], max_tokens, window)
             for sample in range(samples):
-                request = Request(
+                yield Request(
                     id=request_id(question["id"], context, kind),
                     messages=[{"role": "user", "content": body}],
                     max_tokens=max_tokens,
                     sample=sample,
                     prefix=f"{collection}/{context}",
                     expected=question["answer"],
+                    facts={"window": decision.record()},
                 )
-                yield Prepared(request, decision)
 
 
 def _fit(

@@ -138,17 +138,17 @@ class Study:
             )
         if self.settings.released:
             return self._released(self.settings.released, setting, {row["id"] for row in asked}, model)
-        prepared = question_requests(
+        made = question_requests(
             asked,
             _Contexts(self, setting, asked),
             context=setting.context,
             kind=model.prompt,
             samples=self.settings.samples,
             max_tokens=self.settings.max_tokens,
-            window=self._window(model, tokenizer),
             folder=self.settings.prompts,
+            window=self._window(model, tokenizer),
         )
-        return [replace(one.request, facts={"window": one.window.record()}) for one in prepared]
+        return list(made)
 
     def _released(self, path: Path, setting: Setting, asked: set[str], model: Model) -> list[Request]:
         """Released rows with their own instructions; a prompt that is too long is refused by the preflight."""

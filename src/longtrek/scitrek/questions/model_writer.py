@@ -9,13 +9,14 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from longtrek.errors import LongtrekError
-from longtrek.scitrek.prompts import Prompt, prompt
+from longtrek.scitrek.prompts import prompt
 from longtrek.scitrek.questions.round_trip import FAILED, Verdict
 from longtrek.scitrek.sql.database import SCHEMA
 from longtrek.transduction.stream import Key, draws
@@ -25,6 +26,9 @@ Complete = Callable[[list[Message], dict[str, Any], int, float], Awaitable[str]]
 Check = Callable[[str], Verdict]
 
 LONGEST = {"question": 1_000, "sql": 2_000}
+PROMPTS = {"question": "sql_to_question", "sql": "question_to_sql"}
+"""The two prompts (Figures 4 and 5), by the field that their answer has."""
+
 _BARE = re.compile(r"\b(?:databases?|SQL|columns?|tables?)\b", re.IGNORECASE)
 
 
@@ -70,16 +74,15 @@ class Written:
 class ModelWriter:
     """The model writer's settings (Section 3.3); `complete` sends messages with a JSON schema to a model.
 
-    `plain` keeps a question as the paper does, when the results on the collection agree; without it the
-    perturbed copies must agree too.
+    `folder` holds the prompt files. A question is kept as the paper keeps it: when the results on the collection agree.
     """
 
     complete: Complete
     seed: int
+    folder: Path
     questions: int = 10
     readings: int = 5
     temperature: float = 0.97
-    plain: bool = True
     name: str = "model"
 
     async def write(self, jobs: Sequence[Job]) -> list[Written]:
@@ -106,16 +109,16 @@ class ModelWriter:
         for reading in range(1, self.readings + 1):
             sql, reason = await self._ask(job, "sql", question, number, reading)
             verdict = Verdict(FAILED, reason) if reason else job.check(sql)
-            kept = verdict.plain if self.plain else verdict.verdict == "passed"
-            tries.append(Try(number, reading, sql, "" if kept else verdict.reason))
-            if kept:
+            tries.append(Try(number, reading, sql, "" if verdict.plain else verdict.reason))
+            if verdict.plain:
                 return sql, verdict
         return None, verdict
 
     async def _ask(self, job: Job, field: str, text: str, number: int, reading: int) -> tuple[str, str]:
         """The model's answer and why it cannot be used; one of the two is empty, but for an answer cut short."""
         seed = int(draws((self.seed, "model writer", *job.key, field, number, reading), 1)[0] >> 33)
-        messages = [{"role": "user", "content": filled(field, text)}]
+        given = {"sql" if field == "question" else "question": text}
+        messages = [{"role": "user", "content": prompt(PROMPTS[field], self.folder).fill(**given)}]
         try:
             answer = await self.complete(messages, schema(field), seed, self.temperature)
         except LongtrekError as error:
@@ -127,16 +130,6 @@ def schema(field: str) -> dict[str, Any]:
     """The JSON schema that constrains decoding to one text field, `question` or `sql`."""
     text = {"type": "string", "minLength": 1, "maxLength": LONGEST[field]}
     return {"type": "object", "properties": {field: text}, "required": [field], "additionalProperties": False}
-
-
-def prompts() -> dict[str, Prompt]:
-    """The two prompts (Figures 4 and 5), by the field that their answer has."""
-    return {"question": prompt("sql_to_question"), "sql": prompt("question_to_sql")}
-
-
-def filled(field: str, text: str) -> str:
-    """The prompt that asks for `field`, with the query or the question put in."""
-    return prompts()[field].text.replace("{sql}" if field == "question" else "{question}", text)
 
 
 def unpacked(answer: str, field: str) -> tuple[str, str]:
