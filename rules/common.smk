@@ -79,7 +79,7 @@ def image(name):
 
 def image_of(model):
     """Where a model is asked: in the engine's image when the job starts its engine, else in the kit's."""
-    return IMAGES.engine if MODELS[model].engine in ("vllm", "vllm-cpu") else IMAGES.kit
+    return IMAGES.engine if MODELS[model].starts_engine else IMAGES.kit
 
 
 def entry(model):

@@ -19,7 +19,7 @@ from typing import Any
 from longtrek import messages
 from longtrek.answers.client import Door, Outcome
 from longtrek.answers.engines import Engine, engine_for
-from longtrek.answers.job import EngineDied, Job, died_outcome
+from longtrek.answers.job import ENGINE_STARTS, EngineDied, Job, died_outcome
 from longtrek.answers.key import answer_key
 from longtrek.answers.metrics import EngineFacts, engine_facts
 from longtrek.answers.model import Model
@@ -34,8 +34,6 @@ from longtrek.answers.shards import WHOLE, Shard, share
 from longtrek.answers.store import Store, open_store
 from longtrek.answers.weights import Weights
 from longtrek.errors import LongtrekError
-
-ENGINE_STARTS = 2
 
 
 @dataclass(frozen=True)
@@ -178,18 +176,18 @@ class _Work:
         with self._recorded(len(pending)) as record, Progress(self._model.name, len(pending), need) as progress:
             for start in range(1, ENGINE_STARTS + 1):
                 record["engine_starts"] = start
-                try:
-                    self._ask_once(job, engine, left, progress, record)
+                death = self._ask_once(job, engine, left, progress, record)
+                if death is None:
                     return
-                except EngineDied as death:
-                    left = {key: one for key, one in pending.items() if key not in self._outcomes}
-                    self._tell(f"{self._model.name}: the engine ended; {len(left)} requests have no answer yet")
-                    if start == ENGINE_STARTS:
-                        self._give_up(death, left, engine)
+                left = {key: one for key, one in pending.items() if key not in self._outcomes}
+                self._tell(f"{self._model.name}: the engine ended; {len(left)} requests have no answer yet")
+                if start == ENGINE_STARTS:
+                    self._give_up(death, left, engine)
 
     def _ask_once(
         self, job: Job, engine: Engine, left: dict[str, Prepared], progress: Progress, record: dict[str, Any]
-    ) -> None:
+    ) -> EngineDied | None:
+        """Ask what is left, of one start of the engine; how it died, if it did."""
         self._tell(f"{self._model.name}: starting {self._model.engine}")
         began = time.monotonic()
         door = engine.start()
@@ -197,8 +195,11 @@ class _Work:
             facts = self._note(door, time.monotonic() - began)
             job.run(door, left, progress)
             self._note_cache(facts, engine_facts(door) if engine.ours else EngineFacts(), record)
+        except EngineDied as death:
+            return death
         finally:
             engine.stop()
+        return None
 
     def _note(self, door: Door, start_s: float) -> EngineFacts:
         """Keep what the engine says of its cache, for every answer's provenance."""

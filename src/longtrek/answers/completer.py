@@ -12,7 +12,7 @@ from typing import Any
 
 from longtrek.answers.client import Client, Outcome
 from longtrek.answers.engines import Engine, engine_for
-from longtrek.answers.job import SUSPICIOUS, body_of, healthy
+from longtrek.answers.job import ENGINE_STARTS, SUSPICIOUS, body_of, healthy
 from longtrek.answers.key import answer_key
 from longtrek.answers.model import Model
 from longtrek.answers.preflight import Prepared, Tokenizer, preflight
@@ -23,8 +23,6 @@ from longtrek.answers.rows import answered_row, not_asked_row
 from longtrek.answers.store import Row, Store, open_store
 from longtrek.answers.weights import Weights
 from longtrek.errors import LongtrekError
-
-ENGINE_STARTS = 2
 
 
 class RequestFailed(LongtrekError):
@@ -153,7 +151,7 @@ def completer(
         LongtrekError: the model is a check, which knows no other text than gold outputs; or as `engine_for` and
             `open_store`; or the engine ended twice.
     """
-    if model.engine in ("reference", "imported"):
+    if not model.is_asked:
         told = {"reference": "a check answers with gold outputs", "imported": "its answers were made elsewhere"}
         raise LongtrekError(f"model {model.name}: {told[model.engine]}, so it cannot write; name a model that is asked")
     engine = engine or engine_for(model, weights, store.with_suffix(".engine.log"))

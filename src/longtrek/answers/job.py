@@ -19,6 +19,7 @@ from longtrek.answers.retry import Patience, RequestFault
 from longtrek.answers.schedule import Gate, send_order
 from longtrek.errors import LongtrekError
 
+ENGINE_STARTS = 2
 WATCH_EVERY_S = 0.25
 HEALTH_LIMIT_S = 30.0
 # So many requests in a row that find nobody at a hosted server's address end the job.

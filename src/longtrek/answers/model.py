@@ -82,6 +82,16 @@ class Model:
     start_limit_s: int = 600
     notes: str = ""
 
+    @property
+    def is_asked(self) -> bool:
+        """Whether anybody is asked: not for a check's gold outputs, nor for answers that were made elsewhere."""
+        return self.engine not in ("reference", "imported")
+
+    @property
+    def starts_engine(self) -> bool:
+        """Whether a job of the model starts an engine of its own."""
+        return self.engine in ("vllm", "vllm-cpu")
+
 
 WITHOUT_EFFECT = frozenset(
     {

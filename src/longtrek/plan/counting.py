@@ -90,7 +90,7 @@ def counter_of(model: Model, results: Path) -> Counter:
 
 def tokenizer_folder(model: Model, made: Path) -> Path | None:
     """Where a model's tokenizer lies on this machine: as its weights' manifest says, in its folder, or in the cache."""
-    if model.engine in ("reference", "imported"):
+    if not model.is_asked:
         return None
     if (made / MANIFEST).is_file():
         return read_weights(made).folder

@@ -43,7 +43,7 @@ class Job:
 
         Writing goes as fast as the requests that fit in flight together, at most the job's whole speed.
         """
-        if not self.prompts or model.engine in ("reference", "imported"):
+        if not self.prompts or not model.is_asked:
             return 0.0
         if model.rates is None:
             return None

@@ -97,7 +97,7 @@ def _transduction(
         for horizon in config.transduction.horizons_of(model):
             tier = [transduction.verdict(model, counters[name], size) for size in sizes[horizon]]
             jobs[name].append(transduction.job(model, horizon, tier))
-            if model.engine not in ("reference", "imported"):
+            if model.is_asked:
                 found[name] += tier
     return found
 
@@ -123,7 +123,7 @@ def _scitrek(
 
 
 def _weights(model: Model, made: Path) -> tuple[float, bool | None]:
-    if model.engine not in ("vllm", "vllm-cpu"):
+    if not model.starts_engine:
         return 0.0, None
     if (made / MANIFEST).is_file():
         return float(read_weights(made).bytes), True
@@ -142,7 +142,7 @@ def cached(model: Model) -> bool:
 
 def _warnings(planned: Sequence[ModelPlan]) -> Iterator[str]:
     """What to do first, the models of one kind together."""
-    local = [one for one in planned if one.jobs and one.model.engine in ("vllm", "vllm-cpu")]
+    local = [one for one in planned if one.jobs and one.model.starts_engine]
     absent = [one for one in local if one.at_hand is False and not (one.model.weights and "wheel" in one.model.weights)]
     if absent:
         sizes = _names(absent, lambda one: f" ({one.weights / 1e9:,.1f} GB)" if one.weights else "")

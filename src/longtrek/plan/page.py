@@ -65,7 +65,7 @@ def _jobs(one: ModelPlan, study: str) -> list[Job]:
 
 def _row(one: ModelPlan, total: Need) -> tuple[str, ...]:
     model = one.model
-    asks = model.engine not in ("reference", "imported")
+    asks = model.is_asked
     money = model.engine == "endpoint"
     return (
         model.name if asks else f"{model.name} ({model.engine})",
