@@ -7,16 +7,15 @@ from typing import Any
 
 from longtrek import schemas
 from longtrek.answers.model import Model
+from longtrek.answers.studies import Selection
 from longtrek.errors import LongtrekError
 
 
 @dataclass(frozen=True)
-class Ask:
-    """Which generated documents are asked: horizons in tokens, difficulty ranks (1 easiest) by family, samples."""
+class Ask(Selection):
+    """Which generated documents are asked: the same selection of each of the horizons (tokens)."""
 
     horizons: tuple[int, ...]
-    difficulty_ranks: Mapping[str, tuple[int, ...]]
-    samples: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class Transduction:
     ask: Ask
     early_stop: bool
     models: tuple[str, ...]
-    released: Path | None = None
+    released: Path | None
 
     def horizons_of(self, model: Model) -> tuple[int, ...]:
         """The tiers that a model is asked: what the run asks, up to what the model can run."""

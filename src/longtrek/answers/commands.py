@@ -115,10 +115,9 @@ def merge(shards: tuple[Path, ...], out: Path) -> None:
 
 
 def _transduction(config: "Config", documents: Path) -> "list[Request]":
-    from longtrek.answers.studies import Selection, transduction_requests
+    from longtrek.answers.studies import transduction_requests
 
-    asked = Selection(config.transduction.ask.difficulty_ranks, config.transduction.ask.samples)
-    return transduction_requests(documents, asked, config.transduction.early_stop)
+    return transduction_requests(documents, config.transduction.ask, config.transduction.early_stop)
 
 
 def _scitrek(config: "Config", entry: "Model", tier: str, found: "Weights | None") -> "list[Request]":

@@ -93,16 +93,15 @@ def sizes(
         cores: processes.
     """
     global _work
-    asked = Selection(settings.ask.difficulty_ranks, settings.ask.samples)
     horizons = sorted({horizon for model in models.values() for horizon in settings.horizons_of(model)})
     own = tuple(counter for counter in counters.values() if counter.exact)
-    _work = _Work(settings.seed, read_prompts(settings.prompts), asked, own)
+    _work = _Work(settings.seed, read_prompts(settings.prompts), settings.ask, own)
     found: dict[int, list[Size]] = {horizon: [] for horizon in horizons}
     if settings.released:
         rows = (row for row in read_documents(settings.released) if row["horizon"] in found)
         parts = list(_mapped(_measured_released, rows, cores))
     else:
-        wanted = [group for horizon in horizons for group in _groups(horizon, settings.samples, asked)]
+        wanted = [group for horizon in horizons for group in _groups(horizon, settings.samples, settings.ask)]
         # The largest are built first, so that no core is left alone with one at the end.
         parts = list(_mapped(_measured, wanted[::-1], cores))[::-1]
     for part in parts:

@@ -4,10 +4,16 @@ import functools
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from longtrek.options import config_option
+
+if TYPE_CHECKING:
+    from longtrek.transduction.build import Tier
+
+COLUMNS = {"horizon": 8, "documents": 9, "prompt mean": 12, "max": 7, "longest mean": 13, "output mean": 12, "fill": 7}
 
 
 @click.command()
@@ -94,32 +100,41 @@ def documents(
     root = plan.seed if seed is None else seed
     texts = read_prompts(prompts or plan.prompts)
     folder = out or run.results / "documents"
-    tiers = [grid().specs(horizon, samples or plan.samples) for horizon in dict.fromkeys(horizons) or plan.horizons]
-    known = None if prompts or freeze else plan.frozen
-    check = functools.partial(frozen.compare, known, root, texts) if known else _not_compared
-    click.echo(
-        f"{'horizon':>8} {'documents':>9} {'prompt mean':>12} {'max':>7} "
-        f"{'longest mean':>13} {'output mean':>12} {'fill':>7}"
-    )
-    published = _published_means(run.published)
-    built = []
-    made = build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check)
+    wanted = tuple(dict.fromkeys(horizons)) or plan.horizons
     if plan.released:
-        made = write_released(plan.released, folder, tuple(dict.fromkeys(horizons)) or plan.horizons)
+        made = write_released(plan.released, folder, wanted)
+    else:
+        tiers = [grid().specs(horizon, samples or plan.samples) for horizon in wanted]
+        known = None if prompts or freeze else plan.frozen
+        check = functools.partial(frozen.compare, known, root, texts) if known else _not_compared
+        made = build(folder, tiers, root, texts, cores or os.cpu_count() or 1, freeze, check)
+    published = _published_means(run.published)
+    click.echo(" ".join(name.rjust(width) for name, width in COLUMNS.items()))
+    built = []
     for tier in made:
         built.append(tier)
-        click.echo(
-            f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
-            f"{tier.longest_mean:>13,.1f} {tier.output_mean:>12,.1f} {tier.fill:>7.2%}  {tier.verdict}"
-        )
+        click.echo(_line(tier))
         if tier.horizon in published:
-            prompt, output = published[tier.horizon]
-            click.echo(f"{'paper':>8} {len(grid().specs(tier.horizon)):>9} {prompt:>12,.0f} {'':>21} {output:>12,.0f}")
+            click.echo(_published_line(tier.horizon, *published[tier.horizon]))
     files.write_text(folder / "summary.csv", summary(built))
     if freeze:
         path = plan.frozen or frozen.frozen_file()
         frozen.freeze(path, root, texts, [tier.built for tier in built])
         click.echo(f"frozen: {path}")
+
+
+def _line(tier: "Tier") -> str:
+    return (
+        f"{tier.horizon:>8} {tier.documents:>9} {tier.prompt_mean:>12,.1f} {tier.prompt_max:>7,} "
+        f"{tier.longest_mean:>13,.1f} {tier.output_mean:>12,.1f} {tier.fill:>7.2%}  {tier.verdict}"
+    )
+
+
+def _published_line(horizon: int, prompt: float, output: float) -> str:
+    """The paper's line under a tier's: its documents and mean tokens."""
+    from longtrek.transduction.grid import grid
+
+    return f"{'paper':>8} {len(grid().specs(horizon)):>9} {prompt:>12,.0f} {'':>21} {output:>12,.0f}"
 
 
 def _published_means(folder: Path) -> dict[int, tuple[float, float]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from longtrek.transduction import numbered, resolve, tables
 from longtrek.transduction.grid import DocumentSpec, grid, groups, json_number
-from longtrek.transduction.prompts import Prompt, Prompts, read_prompts
+from longtrek.transduction.prompts import Prompt, Prompts
 from longtrek.transduction.stream import Key
 
 Document = dict[str, Any]
@@ -64,24 +64,18 @@ def _document(spec: DocumentSpec, text: numbered.Rendered, prompt: Prompt) -> Do
     }
 
 
-def table_1(
-    seed: int,
-    prompts: Prompts | None = None,
-    horizons: Iterable[int] | None = None,
-    samples: int | None = None,
-) -> list[dict[str, Any]]:
+def table_1(seed: int, prompts: Prompts, horizons: Iterable[int] | None, samples: int | None) -> list[dict[str, Any]]:
     """Table 1: the adjectives (as many nouns) in use in the resolve tables, computed from the grids themselves.
 
     Args:
         seed: the root seed.
-        prompts: the templates (the kit's own where None).
+        prompts: the twelve templates.
         horizons: nominal tokens (the grid's where None).
         samples: grids a horizon (the grid's where None).
 
     Returns:
         a row a horizon × share: horizon, share, sizes (M of every sample), active (in use in every sample).
     """
-    prompts = read_prompts() if prompts is None else prompts
     head = prompts["table", "resolve"].head
     rows = []
     for horizon in grid().horizons if horizons is None else horizons:

@@ -32,12 +32,10 @@ def scores(model: str, config_file: Path) -> None:
     """Score MODEL's answers of a run, all its tiers, into two Parquet files: a row a record and a row a document."""
     from longtrek import config as run_config
     from longtrek.answers.model import load_model
-    from longtrek.answers.studies import Selection
     from longtrek.transduction.scores import write_scores
 
     run = run_config.load(config_file)
     entry = load_model(run.model_file(model))
-    asked = run.transduction.ask
     folder = run.results / "scores" / model
     records = write_scores(
         (
@@ -51,6 +49,6 @@ def scores(model: str, config_file: Path) -> None:
         folder / "transduction_documents.parquet",
         model,
         check=entry.kind == "check",
-        asked=Selection(asked.difficulty_ranks, asked.samples).holds,
+        asked=run.transduction.ask.holds,
     )
     click.echo(f"{model}: {records:,} records scored")
