@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import small_pdfs
 from longtrek.corpus import accents, conversion, geometry, metadata, snapshot
+from longtrek.corpus.commands import read_corpus
 from longtrek.corpus.conversion import Limits, convert, run_marker
 from longtrek.corpus.geometry import Line, Page
 from longtrek.corpus.sources import Article, source_of
@@ -129,11 +131,15 @@ def test_a_missing_converter_says_how_to_make_it(tmp_path: Path, monkeypatch: py
         convert(snapshot_of(tmp_path / "s", {"a": b"x"}), tmp_path / "c", Limits(), lambda line: None)
 
 
-def test_unknown_conversion_settings_are_named() -> None:
-    with pytest.raises(LongtrekError, match=r"unknown key seconts; expected layout, seconds"):
-        conversion.limits_of({"seconts": 3})
-    with pytest.raises(LongtrekError, match="expected geometry or marker"):
-        conversion.limits_of({"layout": "surya"})
+@pytest.mark.parametrize(
+    ("settings", "said"), [({"seconts": 3}, "seconts.*seconds"), ({"layout": "surya"}, "surya.*geometry.*marker")]
+)
+def test_unknown_conversion_settings_are_named(tmp_path: Path, settings: dict[str, Any], said: str) -> None:
+    content = yaml.safe_load((ROOT / "config" / "corpora" / "vignettes.yaml").read_text())
+    path = tmp_path / "corpus.yaml"
+    path.write_text(yaml.safe_dump(content | {"conversion": settings}))
+    with pytest.raises(LongtrekError, match=said):
+        read_corpus(path)
 
 
 def test_without_a_gpu_the_geometry_layout_hides_cuda_and_the_network(monkeypatch: pytest.MonkeyPatch) -> None:

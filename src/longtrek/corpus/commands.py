@@ -95,7 +95,7 @@ def convert(corpus_file: Path, snapshot_folder: Path, out: Path, layout: str | N
     from longtrek.files import write_jsonl
     from longtrek.messages import tell
 
-    limits = conversion.limits_of(read_corpus(corpus_file).get("conversion", {}))
+    limits = conversion.Limits(**read_corpus(corpus_file).get("conversion", {}))
     limits = replace(limits, layout=layout or limits.layout, jobs=jobs or limits.jobs)
     records = conversion.convert(snapshot.read(snapshot_folder), out, limits, tell)
     write_jsonl(out / "conversion.jsonl", records)

@@ -30,7 +30,6 @@ JATS_CODE = ("jats.py", "jats_markdown.py")
 PYTHON_VARIABLE = "LONGTREK_CONVERTER_PYTHON"
 REFUSED = 3
 OUT_OF_MEMORY = ("memoryerror", "bad_alloc", "cannot allocate memory", "failed to map segment")
-LAYOUTS = ("geometry", "marker")
 
 
 @dataclass(frozen=True)
@@ -47,22 +46,6 @@ class Limits:
     memory_gib: float = 8
     jobs: int = 1
     inference_url: str | None = None
-
-
-def limits_of(settings: dict[str, Any]) -> Limits:
-    """The limits of a corpus file's `conversion`.
-
-    Raises:
-        LongtrekError: an unknown key or layout.
-    """
-    unknown = sorted(set(settings) - set(Limits.__dataclass_fields__))
-    if unknown:
-        known = ", ".join(Limits.__dataclass_fields__)
-        raise LongtrekError(f"conversion: unknown key {', '.join(unknown)}; expected {known}")
-    limits = Limits(**settings)
-    if limits.layout not in LAYOUTS:
-        raise LongtrekError(f"conversion.layout is {limits.layout!r}; expected {' or '.join(LAYOUTS)}")
-    return limits
 
 
 def converter_python() -> Path:

@@ -3,7 +3,6 @@
 Answers lie in the cache under the hash of the request, so that nothing is asked twice and a killed run goes on.
 """
 
-import email.utils
 import hashlib
 import json
 import os
@@ -15,6 +14,7 @@ from typing import Any
 
 import httpx
 
+from longtrek.answers.retry import retry_after_s
 from longtrek.corpus.sources import Progress
 from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json, write_text
@@ -77,15 +77,8 @@ class Client:
 
 def retry_after(value: str | None, otherwise: float) -> float:
     """Seconds to wait by a `Retry-After` header (seconds or a date), at most five minutes."""
-    if value is None:
-        return otherwise
-    if value.strip().isdigit():
-        return min(float(value), LONGEST_WAIT_S)
-    try:
-        then = email.utils.parsedate_to_datetime(value).timestamp()
-    except ValueError:
-        return otherwise
-    return max(0.0, min(then - time.time(), LONGEST_WAIT_S))
+    wait = retry_after_s(value)
+    return otherwise if wait is None else min(wait, LONGEST_WAIT_S)
 
 
 class ScholarApi:

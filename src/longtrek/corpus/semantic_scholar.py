@@ -73,12 +73,12 @@ class SemanticScholar:
         found = dict(self.seeds)
         edge = list(self.seeds)
         for hop, count in enumerate(self.hops, 1):
-            following = []
+            following: list[str] = []
             for identifier in edge:
-                for neighbour in self._sample(identifier, count, f"{self.seed}/{hop}"):
-                    if neighbour not in found:
-                        found[neighbour] = found[identifier]
-                        following.append(neighbour)
+                sampled = self._sample(identifier, count, f"{self.seed}/{hop}")
+                fresh = dict.fromkeys((one for one in sampled if one not in found), found[identifier])
+                found |= fresh
+                following += fresh
             edge = following
         return found
 
