@@ -11,8 +11,7 @@ import pytest
 from longtrek.cli import LONGTREK
 from longtrek.paths import ROOT
 
-DOCUMENTS = ("README.md", "ARTIFACT.md", "results/README.md")
-FENCE = re.compile(r"^( {4}|```)")
+DOCUMENTS = ("README.md", "ARTIFACT.md", "docs/cluster.md", "results/README.md")
 PLACEHOLDER = re.compile(r"[A-Z_]{3,}|[<>*…{}$]|\.\.\.")
 TOP = tuple(sorted(path.name for path in ROOT.iterdir() if not path.name.startswith(".")))
 
@@ -20,7 +19,8 @@ TOP = tuple(sorted(path.name for path in ROOT.iterdir() if not path.name.startsw
 def texts(document: str) -> Iterator[str]:
     """Everything that a document sets as code: spans and lines of code blocks, without their comments."""
     inside = False
-    for line in (ROOT / document).read_text(encoding="utf-8").splitlines():
+    whole = re.sub(r"\\\n\s*", " ", (ROOT / document).read_text(encoding="utf-8"))  # a command over several lines
+    for line in whole.splitlines():
         if line.startswith("```"):
             inside = not inside
         elif inside or line.startswith("    "):

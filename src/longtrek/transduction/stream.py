@@ -32,11 +32,7 @@ def bounded(raw: Draws, size: int) -> Numbers:
 
 def permutation(key: Key, size: int) -> list[int]:
     """A random order of 0 .. size-1: the order that sorts `size` draws."""
-    return _order(draws(key, size))
-
-
-def _order(raw: Draws) -> list[int]:
-    order: list[int] = np.argsort(raw, kind="stable").tolist()
+    order: list[int] = np.argsort(draws(key, size), kind="stable").tolist()
     return order
 
 

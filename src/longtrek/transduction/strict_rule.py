@@ -22,6 +22,7 @@ A changed delimiter (a Markdown pipe table, tabs, semicolons) or an echoed quest
 """
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterator
 
 from longtrek.transduction.gold import Gold, Sum
@@ -89,9 +90,9 @@ class StrictStreams(Streams[Value]):
             return None
         return (index if self.gold.numbered else None), value
 
+    @abstractmethod
     def value(self, record: str, bracketed: bool) -> Value | None:
         """The value of a record's text, `bracketed` where `[N]` stood before it; None where it is not a record."""
-        raise NotImplementedError
 
 
 def _divide(text: str) -> tuple[int | None, str, bool]:
