@@ -304,8 +304,7 @@ def test_a_question_writer_keeps_nonsense_as_failed_tries(reply: str | Exception
     with Sandbox() as sandbox:
 
         def judged(sql: str) -> Verdict:
-            (verdict,) = check([("SELECT COUNT(*) FROM articles", sql)], DATABASE, [], sandbox.run)
-            return verdict
+            return check("SELECT COUNT(*) FROM articles", sql, DATABASE, [], sandbox.run)
 
         job = Job("SELECT COUNT(*) FROM articles", judged)
         for replies in ([reply], ['{"question": "How many articles are there?"}', reply]):

@@ -67,7 +67,7 @@ class Checker:
     def __call__(self, sql: str, back: str) -> Verdict:
         """Compare a query read back with the one that the question was written from."""
         copies = [] if same_text(sql, back) else self._copies()
-        return check([(sql, back)], self._database, copies, self._execute)[0]
+        return check(sql, back, self._database, copies, self._execute)
 
 
 @dataclass(frozen=True)

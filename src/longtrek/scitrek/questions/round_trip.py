@@ -57,36 +57,29 @@ class Engines:
         self._loaded[id(database)] = (database, engine)
         return run(engine, database, sql)
 
-    def close(self) -> None:
-        """Give back the engines' memory; they answer no more."""
-        for engine in [*self._free, *(engine for _, engine in self._loaded.values())]:
-            engine.close()
-
 
 def same_text(one: str, other: str) -> bool:
     """Whether two queries differ in spaces and a last semicolon at most."""
     return one.rstrip("; \n").split() == other.rstrip("; \n").split()
 
 
-def check(
-    pairs: Sequence[tuple[str, str]], database: Database, copies: Sequence[Database], execute: Execute
-) -> list[Verdict]:
-    """Compare pairs of queries on a collection's database, then on its perturbed copies.
+def check(sql: str, back: str, database: Database, copies: Sequence[Database], execute: Execute) -> Verdict:
+    """Compare a query read back with the one it was written from, on a collection's database and its perturbed copies.
 
     Args:
-        pairs: for each question the query it was written from, and the one read back from it.
+        sql: the query that a question was written from.
+        back: the one read back from it.
         database: the collection's.
         copies: perturbed copies of it, see `database.perturbed`.
         execute: runs a query on a database; a query that it refuses is a failed round trip.
     """
-    verdicts: dict[int, Verdict] = {}
-    open_pairs = [place for place, pair in enumerate(pairs) if not same_text(*pair)]
+    if same_text(sql, back):
+        return Verdict(PASSED)
     for number, tables in enumerate([database, *copies]):
-        for place in [place for place in open_pairs if place not in verdicts]:
-            reason = difference(*pairs[place], tables, execute)
-            if reason:
-                verdicts[place] = Verdict(LUCKY if number else FAILED, reason + f" on copy {number}" * (number > 0))
-    return [verdicts.get(place, Verdict(PASSED)) for place in range(len(pairs))]
+        reason = difference(sql, back, tables, execute)
+        if reason:
+            return Verdict(LUCKY, f"{reason} on copy {number}") if number else Verdict(FAILED, reason)
+    return Verdict(PASSED)
 
 
 def difference(sql: str, back: str, database: Database, execute: Execute) -> str:
