@@ -11,6 +11,8 @@ WRITING = canonical_json(
         WRITER and vars(WRITER),
     ]
 )
+# Who writes the questions that are asked: a model, or None for the grammar.
+WRITING_MODEL = WRITER.model if CONFIG.scitrek.writer == "model" else None
 SCITREK_PROMPTS = sorted(CONFIG.scitrek.prompts.glob("*.txt"))
 METADATA = CONFIG.scitrek.released or [
     results("articles", "articles.parquet"),
@@ -24,7 +26,7 @@ rule write_questions:
     input:
         tables=METADATA,
         prompts=SCITREK_PROMPTS,
-        weights=weights_of(WRITER.model) if CONFIG.scitrek.writer == "model" else [],
+        weights=weights_of(WRITING_MODEL) if WRITING_MODEL else [],
     output:
         questions=results("questions", "questions.parquet"),
         drafts=results("questions", "drafts.jsonl"),
@@ -33,14 +35,15 @@ rule write_questions:
     benchmark:
         results("benchmarks", "write_questions.tsv")
     container:
-        lambda wildcards: image_of(WRITER.model) if CONFIG.scitrek.writer == "model" else IMAGES.kit
-    threads: threads_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 1
+        lambda wildcards: image_of(WRITING_MODEL) if WRITING_MODEL else IMAGES.kit
+    threads: threads_of(WRITING_MODEL) if WRITING_MODEL else 1
     resources:
-        gpu=gpus_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 0,
-        mem_mb=memory_of(WRITER.model) if CONFIG.scitrek.writer == "model" else 8000,
+        gpu=gpus_of(WRITING_MODEL) if WRITING_MODEL else 0,
+        mem_mb=memory_of(WRITING_MODEL) if WRITING_MODEL else 8000,
     params:
         config=config_file,
         writing=WRITING,
+        model=entry(WRITING_MODEL) if WRITING_MODEL else "",
         source=source_digest("scitrek"),
     message:
         "Writing questions"

@@ -1,6 +1,7 @@
 """The workflow builds what a config asks for, once, and builds again only what a change touches."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -80,6 +81,15 @@ def test_adding_a_model_adds_only_its_own_jobs(finished: Run) -> None:
     assert planned["answers"] == ["solver-c transduction 4096"]
     assert planned["scores"] == ["transduction solver-c"]
     assert "documents" not in planned
+
+
+def test_every_rule_that_asks_a_model_is_tied_to_the_models_entry() -> None:
+    text = "\n".join(path.read_text() for path in sorted((ROOT / "rules").glob("*.smk")))
+    rules = dict(re.findall(r"^ *rule (\w+):\n(.*?)(?=^ *rule |\Z)", text, re.MULTILINE | re.DOTALL))
+    asking = {name: body.partition("params:")[2] for name, body in rules.items() if "gpu=" in body}
+    answers = {"answer_transduction", "answer_scitrek", "execute_baseline"}
+    assert asking.keys() == answers | {"write_questions", "try_model_writer"}
+    assert [name for name, params in asking.items() if "model=" not in params or "entry(" not in params] == []
 
 
 @pytest.mark.parametrize(
