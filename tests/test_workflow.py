@@ -114,12 +114,16 @@ def test_overrides_on_the_command_line_are_refused(run: Run) -> None:
 def test_a_run_that_is_killed_among_its_answers_goes_on_from_there(tmp_path: Path) -> None:
     with serving(tmp_path, "--delay", "0.02") as server:
         run = Run(tmp_path)
-        endpoint = {"url": server.url}
+        endpoint, scores = {"url": server.url}, "results/scores/hosted/transduction.parquet"
         run.add_model(
             "hosted", engine="endpoint", repository="local", window=99999, endpoint=endpoint, max_concurrency=1
         )
         whole = subprocess.Popen(
-            run.command(), cwd=tmp_path, env=run.environment(), start_new_session=True, stdout=subprocess.DEVNULL
+            run.command("--", scores),
+            cwd=tmp_path,
+            env=run.environment(),
+            start_new_session=True,
+            stdout=subprocess.DEVNULL,
         )
         store = tmp_path / "results" / "store" / "hosted" / "transduction" / "4096.jsonl"
         deadline = time.monotonic() + 120
@@ -132,7 +136,7 @@ def test_a_run_that_is_killed_among_its_answers_goes_on_from_there(tmp_path: Pat
         asked_before = len(server.asked())
         unlock = [part for part in run.command("--unlock") if part not in ("--cores", "2")]  # as `make reproduce` does
         subprocess.run(unlock, cwd=tmp_path, env=run.environment(), check=True, capture_output=True)
-        run.snakemake()
+        run.snakemake("--", scores)
         prompts = server.asked()
     assert store.read_bytes().startswith(kept[: kept.rfind(b"\n") + 1])
     assert 4 <= kept.count(b"\n") < 12 == store.read_bytes().count(b"\n")
