@@ -2,8 +2,6 @@
 
 from longtrek.analysis.artifacts import caption
 
-PAPER_NAMES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
-
 
 wildcard_constraints:
     figure="|".join(FIGURES),
@@ -19,7 +17,7 @@ rule draw_figure:
         report(
             results("figures", "{figure}.svg"),
             caption="../report/artifact.rst",
-            category=lambda wildcards: PAPER_NAMES[wildcards.figure.split("_")[0]],
+            category=lambda wildcards: run_config.TITLES[wildcards.figure.split("_")[0]],
             subcategory="Figures",
             labels=lambda wildcards: {"figure": wildcards.figure.rsplit("_", 1)[1]},
         ),
@@ -48,7 +46,7 @@ rule make_table:
         report(
             results("tables", "{table}.csv"),
             caption="../report/artifact.rst",
-            category=lambda wildcards: PAPER_NAMES[wildcards.table.split("_")[0]],
+            category=lambda wildcards: run_config.TITLES[wildcards.table.split("_")[0]],
             subcategory="Tables",
             labels=lambda wildcards: {"table": wildcards.table.rsplit("_", 1)[1]},
         ),

@@ -10,6 +10,9 @@ from longtrek.answers.model import Model
 from longtrek.answers.studies import Selection
 from longtrek.errors import LongtrekError
 
+TITLES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
+"""What the papers are called, by their part of a config."""
+
 
 @dataclass(frozen=True)
 class Ask(Selection):

@@ -13,7 +13,8 @@ from longtrek.corpus.sources import Article
 from longtrek.errors import LongtrekError
 
 FIRST_PAGE = 6000
-FIELDS = ("title", "authors", "reference_count", "subject")
+KINDS: dict[str, type] = {"title": str, "authors": list, "reference_count": int, "subject": str}
+"""The fields that can be corrected, each with its kind of value."""
 HEADING = re.compile(r"^#{1,6}\s+(.*)$")
 REFERENCES = re.compile(
     r"^(?:[A-Z0-9]{1,2}(?:\.\d+)*\.?\s+)?(?:references?|bibliography|literature(?: cited)?|works cited)$", re.I
@@ -107,16 +108,15 @@ def corrected(articles: list[Article], file: Path | None) -> tuple[list[Article]
 
 def _corrections(file: Path) -> list[dict[str, Any]]:
     rows = yaml.safe_load(file.read_text(encoding="utf-8")) or []
-    kinds: dict[str, type] = {"title": str, "authors": list, "reference_count": int, "subject": str}
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or set(row) != {"id", "field", "value", "why"}:
             raise LongtrekError(f"{file}, correction {number}: expected the keys id, field, value and why")
-        if row["field"] not in kinds:
-            raise LongtrekError(f"{file}, correction {number}: field {row['field']!r}; expected {', '.join(FIELDS)}")
-        if not isinstance(row["value"], kinds[row["field"]]):
-            kind = kinds[row["field"]].__name__
+        if row["field"] not in KINDS:
+            raise LongtrekError(f"{file}, correction {number}: field {row['field']!r}; expected {', '.join(KINDS)}")
+        kind = KINDS[row["field"]]
+        if not isinstance(row["value"], kind):
             raise LongtrekError(
-                f"{file}, correction {number}: value {row['value']!r} of {row['field']}; expected a {kind}"
+                f"{file}, correction {number}: value {row['value']!r} of {row['field']}; expected a {kind.__name__}"
             )
     return list(rows)
 

@@ -11,11 +11,9 @@ from typing import Any
 from longtrek.corpus.open_pdfs import OpenPdfs
 from longtrek.corpus.scholar_api import ScholarApi
 from longtrek.corpus.sources import Article, Progress
-from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
 
 PAPER_FIELDS = "title,authors,externalIds,openAccessPdf,referenceCount,year,url"
-READINGS = ("together", "each")
 SAFE = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -35,8 +33,6 @@ class SemanticScholar:
         """Read the seeds and the settings; nothing is asked yet."""
         neighbours = settings["neighbours"]
         self.reading: str = neighbours["reading"]
-        if self.reading not in READINGS:
-            raise LongtrekError(f"neighbours.reading is {self.reading!r}; expected {' or '.join(READINGS)}")
         self.hops = (int(neighbours["first"]), int(neighbours["second"]))
         self.seed = int(settings["seed"])
         seeds = list(read_jsonl(folder / settings["seeds"]))

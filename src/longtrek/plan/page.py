@@ -2,13 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from longtrek.config import Transduction
+from longtrek.config import TITLES, Transduction
 from longtrek.plan.jobs import START_S, WEIGHTS_PER_S, Job, Need, need
 from longtrek.plan.make import ModelPlan, Plan
 from longtrek.plan.scitrek import ARTICLE_TOKENS, WRITTEN, Fit
 from longtrek.plan.transduction import CUT, NOT_ASKED, Verdict
 
-STUDIES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
 HEADER = (
     "model",
     "jobs",
@@ -45,7 +44,7 @@ EACH = ("job", "prompts", "not asked", "in", "read", "out", "out at most", "hour
 def page(plan: Plan, each_job: bool = False) -> str:
     """The whole page: what every model takes by study, the sum, what cannot fit, what to do first, what is assumed."""
     lines = [f"Plan of {plan.config.path} (run {plan.config.run}). Nothing is started, fetched or written."]
-    for study, title in STUDIES.items():
+    for study, title in TITLES.items():
         rows = [(one, need(one.model, jobs, one.weights)) for one in plan.models if (jobs := _jobs(one, study))]
         if rows:
             known = study != "scitrek" or not plan.estimated_questions
