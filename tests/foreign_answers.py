@@ -25,7 +25,12 @@ def rollout(prompt: str | None, text: str, **fields: Any) -> dict[str, Any]:
         "error": None,
         "max_output_tokens": 9,
         "output": [thought, *(message | {"content": piece} for piece in pieces)],
-        "usage": {"input_tokens": 7, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 3}},
+        "usage": {
+            "input_tokens": 7,
+            "output_tokens": 5,
+            "input_tokens_details": {"cached_tokens": 3},
+            "output_tokens_details": {"reasoning_tokens": 2},
+        },
     }
     asked_with = {"input": [{"role": "user", "content": prompt}], "max_output_tokens": 9}
     own = {"type": "streaming_sum", "question": prompt, "expected_output": None, "reward": 0.5}

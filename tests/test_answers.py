@@ -162,7 +162,8 @@ def test_rows_come_in_the_requests_order_with_their_provenance(served: Served, t
     assert summary == Summary(6, 6, 6, 0, 0, {})
     rows = read(tmp_path / "out.jsonl")
     assert [one["id"] for one in rows] == [request.id for request in requests]
-    assert rows[0]["usage"] == {"prompt_tokens": 7, "completion_tokens": 9, "cached_tokens": 2, "counted_by": "engine"}
+    counts = {"prompt_tokens": 7, "completion_tokens": 9, "cached_tokens": 2, "reasoning_tokens": None}
+    assert rows[0]["usage"] == counts | {"counted_by": "engine"}
     where = rows[0]["provenance"]
     assert where["engine"]["url"] == served.url and where["decoding"] == {"temperature": 0.0, "seed": 0}
     assert len(where["prompt_sha256"]) == 64 and where["machine"]["cores"] >= 1

@@ -72,7 +72,9 @@ def test_planted_scores_are_found_again(planted_run: Evidence, claims: tuple[Ask
     assert value["lt-format-lookup"] == value["lt-36"] == pytest.approx(50.0, abs=1e-4)
     assert value["lt-39"] == pytest.approx(30.0, abs=1e-4)
     assert value["lt-gap"] == 0 and value["lt-complete-deepseek"] == 0
-    for name in ("lt-monotonic", "lt-leads", "lt-harder-table", "lt-no-ids-below", "lt-consistent"):
+    zeros = ("lt-monotonic", "lt-leads", "lt-harder-table", "lt-no-ids-below", "lt-consistent", "lt-no-reasoning")
+    assert value["lt-consistent-copied"] == 1 and found["lt-consistent-copied"].verdict == "reproduced"
+    for name in (*zeros, "lt-robust"):
         assert found[name].verdict == "reproduced" and value[name] == 0
 
 
@@ -80,17 +82,17 @@ def test_findings_that_do_not_hold_are_told(planted_run: Evidence, claims: tuple
     papers = planted_run.papers
 
     def accuracy(model: str, spec: DocumentSpec) -> float:
+        if spec.family == "arithmetic" and spec.format == "no_ids":
+            return 0.4
         return 0.5 if model.startswith("DeepSeek") else 0.6 if spec.horizon < 131072 else 0.7
 
-    run = Run(
-        "full",
-        "paper",
-        tmp_path,
-        None,
-        tuple(planted.documents(papers.models, papers.config.transduction.models, accuracy)),
-    )
-    planted.write_records(run, tmp_path, -0.2)
-    names = ("lt-monotonic", "lt-leads", "lt-harder-table", "lt-no-ids-below", "lt-consistent")
+    documents = tuple(planted.documents(papers.models, papers.config.transduction.models, accuracy))
+    run = Run("full", "paper", tmp_path, None, (replace(documents[0], reasoned=True), *documents[1:]))
+    planted.write_records(run, tmp_path, -0.8)
+    names = (
+        "lt-monotonic", "lt-leads", "lt-harder-table", "lt-no-ids-below", "lt-consistent", "lt-consistent-copied",
+        "lt-robust", "lt-no-reasoning",
+    )  # fmt: skip
     for one in judged.judged(of(claims, *names), replace(planted_run, transduction=run)):
         assert one.verdict == "differs", one.asked.claim.id
 

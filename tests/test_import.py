@@ -90,6 +90,7 @@ def test_a_rollout_finds_its_document_by_its_prompt(elsewhere: Elsewhere) -> Non
         "prompt_tokens": 7,
         "completion_tokens": 5,
         "cached_tokens": 3,
+        "reasoning_tokens": 2,
         "counted_by": "",
     }
     assert two["provenance"]["model"]["stated"] == "their-model"

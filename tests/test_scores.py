@@ -10,6 +10,7 @@ import zstandard
 
 from longtrek.errors import LongtrekError
 from longtrek.transduction.authors import TYPES, documents_of
+from longtrek.transduction.reasoning import reasoned
 from longtrek.transduction.scores import write_scores
 from longtrek.transduction.scoring import score_transduction
 from small_documents import VARIANTS, small_document
@@ -167,3 +168,19 @@ def test_scores_that_cannot_be_made_leave_no_file(tmp_path: Path) -> None:
     with pytest.raises(LongtrekError, match="does not hold: x"):
         write_scores([files], tmp_path / "r.parquet", tmp_path / "q.parquet", "m")
     assert not list(tmp_path.glob("*.parquet*"))
+
+
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [
+        ({"text": "[1]1+1=2"}, False),
+        ({"text": "", "reasoning": None, "usage": None}, False),
+        ({"text": "2", "usage": {"reasoning_tokens": 0}}, False),
+        ({"text": "2", "usage": {"reasoning_tokens": 3}}, True),
+        ({"text": "2", "reasoning": "Let me see."}, True),
+        ({"text": "Let me see.</think>2"}, True),
+        ({"text": "<think>Let me"}, True),
+    ],
+)
+def test_reasoning_is_seen_however_it_comes(row: dict[str, Any], holds: bool) -> None:
+    assert reasoned(row) is holds

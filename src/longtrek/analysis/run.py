@@ -13,6 +13,7 @@ import yaml
 from longtrek.analysis.statistics import BINS, Document
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
+from longtrek.messages import ELSEWHERE
 
 IMPORTED = " (imported)"
 """How the label of a model ends whose answers were made elsewhere, wherever it is shown."""
@@ -113,7 +114,7 @@ class Run:
         records = {doc.id: doc.records for doc in self.select(model) if doc.accuracy is not None}
         file = self.scores / model / "transduction.parquet"
         if not file.exists():
-            raise LongtrekError(f"{file}: no such file; expected the scored records of {model}")
+            raise LongtrekError(f"{file}: no such file; expected the scored records of {model}. {ELSEWHERE}")
         rows = _query(_POSITIONS.format(column=f"{self.rule}_{measure}", bins=BINS), [str(file)], file)
         means: dict[str, list[float | None]] = {name: [None] * BINS for name in records}
         seen: dict[str, int] = defaultdict(int)
@@ -142,7 +143,7 @@ FROM sized GROUP BY ALL ORDER BY ALL
 
 _DOCUMENTS = """
 SELECT model, "check", document, family, format, difficulty, horizon, sample, records, status, finish_reason,
-    {rule}_accuracy, {rule}_complete
+    {rule}_accuracy, {rule}_complete, coalesce(reasoned, false)
 FROM read_parquet($1) ORDER BY model, document
 """
 
@@ -162,7 +163,7 @@ def read_documents(scores: Path, rule: str, models: Sequence[str] = ()) -> tuple
     absent = [file for file in files if not file.exists()]
     if absent or not files:
         where = absent[0] if absent else scores / "*" / name
-        raise LongtrekError(f"{where}: no such file; expected scored documents. Run `longtrek scores` first")
+        raise LongtrekError(f"{where}: no such file; expected scored documents. {ELSEWHERE}")
     rows = [row for file in files for row in _query(_DOCUMENTS.format(rule=rule), [str(file)], file)]
     return tuple(Document(*row) for row in rows)
 

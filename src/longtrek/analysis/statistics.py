@@ -40,6 +40,8 @@ class Document:
     finish_reason: str | None
     accuracy: float | None
     complete: bool | None
+    reasoned: bool = False
+    """Whether the answer holds reasoning, however short."""
 
     @property
     def cell(self) -> Cell:

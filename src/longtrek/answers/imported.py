@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import longtrek
-from longtrek.answers.imported_forms import Foreign, read_foreign
+from longtrek.answers.imported_forms import COUNTS, Foreign, read_foreign
 from longtrek.answers.model import Model
 from longtrek.answers.preflight import Prepared, preflight
 from longtrek.answers.request import Request
@@ -242,7 +242,7 @@ class _Tier:
 
 def _usage(answer: Foreign) -> dict[str, Any]:
     said = answer.usage or {}
-    counts = {name: said.get(name) for name in ("prompt_tokens", "completion_tokens", "cached_tokens")}
+    counts = {name: said.get(name) for name in COUNTS}
     return {**counts, "counted_by": "elsewhere" if answer.usage else None}
 
 
@@ -333,7 +333,7 @@ def _missing_row(model: Model, one: Prepared) -> Row:
         "reasoning": None,
         "status": "missing",
         "finish_reason": None,
-        "usage": {"prompt_tokens": None, "completion_tokens": None, "cached_tokens": None, "counted_by": None},
+        "usage": {**dict.fromkeys(COUNTS), "counted_by": None},
         "fits": None,
         "error": {"kind": "missing", "message": "no answer was imported", "http_status": None, "attempts": 0},
         "timings": {"started": None, "first_token_s": None, "total_s": None},

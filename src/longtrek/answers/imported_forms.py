@@ -17,7 +17,7 @@ from longtrek.errors import LongtrekError
 from longtrek.files import canonical_json, parse_line, reading
 
 LINES, SCITREK, RESPONSES = "lines", "scitrek", "responses"
-COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens")
+COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 MOST_TOKENS = 2**31 - 1  # what a table of scores can hold
 FORMS = "`id` and `text`; or a SciTrek question's fields and `generations`; or a document's fields and `response`"
 
@@ -204,8 +204,10 @@ def rollout(row: Mapping[str, Any], number: int, where: str) -> Foreign:
     text, reasoning = response_text(response, where)
     usage = _object(response, "usage", where)
     cached = _object(usage, "input_tokens_details", f"{where}: response.usage")
-    said = {**usage, "cached_tokens": cached.get("cached_tokens")}
-    counts = _counts(said, "response.usage", ("input_tokens", "output_tokens", "cached_tokens"), where)
+    thought = _object(usage, "output_tokens_details", f"{where}: response.usage")
+    said = {**usage, "cached_tokens": cached.get("cached_tokens"), "reasoning_tokens": thought.get("reasoning_tokens")}
+    names = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+    counts = _counts(said, "response.usage", names, where)
     return Foreign(
         line=number,
         form=RESPONSES,

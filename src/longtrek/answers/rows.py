@@ -52,6 +52,7 @@ def not_asked_row(key: str, prepared: Prepared, provenance: dict[str, Any]) -> R
             "prompt_tokens": prepared.prompt_tokens,
             "completion_tokens": None,
             "cached_tokens": None,
+            "reasoning_tokens": None,
             "counted_by": "preflight",
         },
         "fits": prepared.fits,
@@ -68,28 +69,30 @@ def _head(key: str, prepared: Prepared) -> Row:
 def _usage(prepared: Prepared, outcome: Outcome, tokenizer: Tokenizer | None) -> dict[str, Any]:
     """Tokens used, by the engine's own count where the stream held one, else by the model's tokenizer.
 
-    A stream that was ended early has no closing usage event: there the count of cached tokens is not known.
+    A stream that was ended early has no closing usage event: there cached and reasoning tokens are not known.
     """
     used = outcome.usage
     if used is not None:
-        details = used.get("prompt_tokens_details") or {}
+        read, written = (used.get(f"{kind}_tokens_details") or {} for kind in ("prompt", "completion"))
         return {
             "prompt_tokens": used.get("prompt_tokens"),
             "completion_tokens": used.get("completion_tokens"),
-            "cached_tokens": details.get("cached_tokens"),
+            "cached_tokens": read.get("cached_tokens"),
+            "reasoning_tokens": written.get("reasoning_tokens"),
             "counted_by": "engine",
         }
     if outcome.fault is None and tokenizer is not None:
-        written = tokenizer.count([(outcome.reasoning or "") + outcome.text])[0]
         return {
             "prompt_tokens": prepared.prompt_tokens,
-            "completion_tokens": written,
+            "completion_tokens": tokenizer.count([(outcome.reasoning or "") + outcome.text])[0],
             "cached_tokens": None,
+            "reasoning_tokens": None,
             "counted_by": "tokenizer",
         }
     return {
         "prompt_tokens": prepared.prompt_tokens,
         "completion_tokens": None,
         "cached_tokens": None,
+        "reasoning_tokens": None,
         "counted_by": None if prepared.prompt_tokens is None else "preflight",
     }

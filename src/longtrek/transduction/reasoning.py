@@ -4,6 +4,9 @@ In this order (the authors'): what follows the last `</think>`; nothing where a 
 follows the last `final` channel of harmony output; nothing where only its `analysis` channel was begun.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 CLOSED = "</think>"
 OPENED = "<think>"
 FINAL = "<|channel|>final<|message|>"
@@ -15,6 +18,13 @@ def answer_part(text: str) -> tuple[str, bool]:
     reasoning = Reasoning()
     kept = reasoning.follow(text)
     return ("", True) if reasoning.unclosed else (text if kept is None else kept, False)
+
+
+def reasoned(row: Mapping[str, Any]) -> bool:
+    """Whether an answer row holds reasoning: in a field of its own, counted in its usage, or marked in its text."""
+    counted = (row.get("usage") or {}).get("reasoning_tokens")
+    text = row.get("text") or ""
+    return bool(row.get("reasoning") or counted) or any(mark in text for mark in (CLOSED, OPENED, ANALYSIS))
 
 
 class Reasoning:

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from longtrek.files import atomic
 from longtrek.transduction.pairing import paired
+from longtrek.transduction.reasoning import reasoned
 from longtrek.transduction.scoring import Score, score_answer
 
 ROW_GROUP = 1 << 18
@@ -41,6 +42,7 @@ DOCUMENTS = pa.schema(
         ("prompt_tokens", pa.int32()),
         ("completion_tokens", pa.int32()),
         ("fits", pa.bool_()),
+        ("reasoned", pa.bool_()),
         ("paper_accuracy", pa.float64()),
         ("paper_complete", pa.bool_()),
         ("strict_accuracy", pa.float64()),
@@ -130,6 +132,7 @@ def _document_row(
         "prompt_tokens": usage.get("prompt_tokens"),
         "completion_tokens": usage.get("completion_tokens"),
         "fits": answer.get("fits"),
+        "reasoned": reasoned(answer),
         "paper_accuracy": scored.paper.accuracy if scored else None,
         "paper_complete": scored.paper.complete if scored else None,
         "strict_accuracy": scored.strict.accuracy if scored else None,

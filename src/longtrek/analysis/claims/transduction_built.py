@@ -14,6 +14,7 @@ from longtrek.transduction.gold import gold_of
 from longtrek.transduction.grid import DocumentSpec, grid
 from longtrek.transduction.prompts import ENDING, MARKER
 from longtrek.transduction.readers import signed_sum
+from longtrek.transduction.scoring import score
 
 STREAM_FORMATS = {"ordered", "shuffled", "no_ids"}
 K = 1024
@@ -217,3 +218,27 @@ def highest_temperature(evidence: Evidence, asked: Asked) -> Found:
     """The highest temperature at which the papers' run asks any model of Long-Transduction (Appendix D: greedy)."""
     names = evidence.papers.config.transduction.models
     return Found(exact(max(evidence.papers.models[name].sampling.temperature for name in names)))
+
+
+@computes
+def records_lost_by_omission(evidence: Evidence, asked: Asked) -> Found:
+    """Records that an omission costs a right answer, at most, where lines have IDs (Appendix B)."""
+    costs = [
+        sum(not right for right in _without_line(document, len(document["expected"].split("\n")) // 2))
+        for document in evidence.built.smallest
+        if document["format"] in STREAM_FORMATS - {"no_ids"}
+    ]
+    return Found(exact(max(costs)), f"{len(costs)} documents without their middle line")
+
+
+@computes
+def records_kept_after_omission(evidence: Evidence, asked: Asked) -> Found:
+    """Records that still count, at the fewest, when a right answer without IDs lacks its first line (Appendix B)."""
+    kept = [sum(_without_line(document, 0)) for document in evidence.built.smallest if document["format"] == "no_ids"]
+    return Found(exact(min(kept)), f"{len(kept)} documents without their first line, {max(kept)} at most")
+
+
+def _without_line(document: Document, place: int) -> list[bool]:
+    """What of a document's gold output counts as right under the paper's rule when one line is left out."""
+    lines = document["expected"].split("\n")
+    return score(document, "\n".join(lines[:place] + lines[place + 1 :])).paper.correct

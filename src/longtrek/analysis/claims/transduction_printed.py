@@ -43,6 +43,18 @@ def complete_rate(evidence: Evidence, asked: Asked) -> Found:
 
 
 @computes
+def families_falling_less_printed(evidence: Evidence, asked: Asked) -> Found:
+    """Families for which a smaller decrease from IDs to none is printed than for one (Section 4)."""
+    falls = {
+        value.setting["family"]: value.value
+        for value in evidence.printed.files[TEXT]
+        if value.row == "relative decrease" and "family" in value.setting and value.value is not None
+    }
+    less = [family for family, fall in falls.items() if fall < falls[asked.need("than")]]
+    return Found(exact(len(less)), ", ".join(f"{family}: {fall:g} %" for family, fall in falls.items()))
+
+
+@computes
 def full_grid_models(evidence: Evidence, asked: Asked) -> Found:
     """Checkpoints less those for which an earlier last horizon is printed (Section 3)."""
     early = {value.model for value in evidence.printed.files[TEXT] if value.row == "last horizon"}

@@ -184,6 +184,26 @@ def difficulty_decrease(evidence: Evidence, asked: Asked) -> Found:
     return when_whole(compute)
 
 
+@computes
+def families_falling_less(evidence: Evidence, asked: Asked) -> Found:
+    """Of the three matched families, those that fall less than one from IDs to none, at 128K (Section 4)."""
+
+    def compute() -> Found:
+        falls = {family: _fall(evidence, family) for family in MATCHED}
+        less = [family for family, fall in falls.items() if fall < falls[asked.need("than")]]
+        return Found(exact(len(less)), ", ".join(f"{family}: {fall:.1f} %" for family, fall in falls.items()))
+
+    return when_whole(compute)
+
+
+def _fall(evidence: Evidence, family: str) -> float:
+    ends = [over_models(evidence, horizon=LARGEST, family=family, format=form) for form in ("ordered", "no_ids")]
+    found = mean_decrease(*ends)
+    if found.span is None:
+        raise Incomplete(found.remark)
+    return found.span.value
+
+
 def _ranked(documents: Iterable[Document], rank: int) -> list[Document]:
     families = grid().families
     return [one for one in documents if one.difficulty == families[one.family][one.format][rank]]
@@ -267,21 +287,59 @@ def _mean_over_models(evidence: Evidence, family: str, form: str) -> float:
 @computes
 def less_consistent_than_correct(evidence: Evidence, asked: Asked) -> Found:
     """Model and bin of the output where lines are not more often self-consistent than correct (Figure 5)."""
-    run = evidence.transduction
 
     def compute() -> Found:
-        wrong = bins = 0
-        for model in evidence.papers.config.transduction.models:
-            horizons = evidence.papers.config.transduction.horizons_of(evidence.papers.models[model])
-            documents = [
-                one for h in horizons for one in whole(evidence, model, family="uuid_sort", format="no_ids", horizon=h)
-            ]
-            ends = [_by_bin(run.positions(model, measure, documents)) for measure in ("consistent", "correct")]
-            wrong += sum(consistent < correct for consistent, correct in zip(*ends, strict=True))
-            bins += len(ends[0])
-        return Found(exact(wrong), f"{bins} bins of all models")
+        ends = _bins_of_sorted_lines(evidence, "correct")
+        return Found(
+            exact(sum(consistent < correct for consistent, correct in ends)), f"{len(ends)} bins of all models"
+        )
 
     return when_whole(compute)
+
+
+@computes
+def consistent_longer_than_copied(evidence: Evidence, asked: Asked) -> Found:
+    """Share of models and bins in which lines are self-consistent at least as often as copied (Figure 5's caption)."""
+
+    def compute() -> Found:
+        ends = _bins_of_sorted_lines(evidence, "copied")
+        kept = sum(consistent >= copied for consistent, copied in ends)
+        return Found(exact(kept / len(ends)), f"{kept} of {len(ends)} bins of all models")
+
+    return when_whole(compute)
+
+
+@computes
+def answers_with_reasoning(evidence: Evidence, asked: Asked) -> Found:
+    """Answers of the paper's models that hold reasoning, counted or marked, over the whole grid (Appendix D)."""
+
+    def compute() -> Found:
+        config = evidence.papers.config.transduction
+        found = [
+            document
+            for model in config.models
+            for horizon in config.horizons_of(evidence.papers.models[model])
+            for document in whole(evidence, model, horizon=horizon)
+        ]
+        models = sorted({document.model for document in found if document.reasoned})
+        told = f" of {', '.join(models)}" if models else ""
+        return Found(exact(sum(document.reasoned for document in found)), f"of {len(found):,} answers{told}")
+
+    return when_whole(compute)
+
+
+def _bins_of_sorted_lines(evidence: Evidence, measure: str) -> list[tuple[float, float]]:
+    """Shares of UUID-sorting lines without IDs, self-consistent and as measured, by model and bin (Figure 5)."""
+    run, config = evidence.transduction, evidence.papers.config.transduction
+    pairs: list[tuple[float, float]] = []
+    for model in config.models:
+        horizons = config.horizons_of(evidence.papers.models[model])
+        documents = [
+            one for h in horizons for one in whole(evidence, model, family="uuid_sort", format="no_ids", horizon=h)
+        ]
+        ends = [_by_bin(run.positions(model, name, documents)) for name in ("consistent", measure)]
+        pairs += zip(*ends, strict=True)
+    return pairs
 
 
 def _by_bin(positions: Mapping[str, Sequence[float | None]]) -> list[float]:
