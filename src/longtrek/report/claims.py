@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from longtrek.analysis.claims.numbers import PLAIN, readable
 from longtrek.errors import LongtrekError
 from longtrek.report.exhibits import place_of
 
@@ -59,7 +60,23 @@ class Claim:
     @property
     def claimed(self) -> str:
         """The published value as it is claimed: the value itself, or a bound."""
-        return RELATIONS.get(self.relation, "") + self.published if self.published else ""
+        return RELATIONS.get(self.relation, "") + readable(self.published) if self.published else ""
+
+    @property
+    def found(self) -> str:
+        """The recomputed value."""
+        return readable(self.recomputed, self.published)
+
+    @property
+    def bounds(self) -> str:
+        """The bounds of the recomputed value in brackets; empty where it stands for itself alone."""
+        ends = [readable(end, self.published) for end in (self.low, self.high)]
+        return f"[{', '.join(ends)}]" if any(ends) else ""
+
+    @property
+    def unit_said(self) -> str:
+        """The unit where it says something."""
+        return "" if self.unit in PLAIN else self.unit
 
     @property
     def exhibit(self) -> str | None:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from longtrek.analysis.artifacts import csv_text
 from longtrek.analysis.claims.evidence import Evidence
+from longtrek.analysis.claims.numbers import readable, shown, with_unit
 from longtrek.analysis.claims.registry import computations
 from longtrek.analysis.claims.table import KINDS, PAPERS, Asked
 from longtrek.analysis.claims.verdicts import VERDICTS, Found, Verdict, judge, nothing
-from longtrek.analysis.published import inconsistencies
+from longtrek.analysis.published import Published, inconsistencies
 from longtrek.analysis.typeset import piped
 from longtrek.errors import LongtrekError
 from longtrek.files import write_text
@@ -58,14 +59,6 @@ class Judged:
         return self.asked.needs if self.verdict == "not run" else ""
 
 
-def shown(number: float | None) -> str:
-    """A number with at most six places, and without zeros at its end."""
-    if number is None:
-        return ""
-    text = f"{number:.6f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
 def judged(claims: Iterable[Asked], evidence: Evidence) -> list[Judged]:
     """Compute and judge each claim, in the table's order.
 
@@ -104,7 +97,7 @@ def write(found: Sequence[Judged], evidence: Evidence, csv_path: Path, page_path
 def counts(found: Iterable[Judged]) -> str:
     """How many claims have each verdict, in one line."""
     counted = Counter(one.verdict for one in found)
-    return ", ".join(f"{counted[verdict]} {verdict}" for verdict in VERDICTS)
+    return ", ".join(f"{counted[verdict]} {'differ' if verdict == 'differs' else verdict}" for verdict in VERDICTS)
 
 
 def page(found: Sequence[Judged], evidence: Evidence) -> str:
@@ -122,7 +115,8 @@ def page(found: Sequence[Judged], evidence: Evidence) -> str:
         "number within its bounds is; bounds are a 95% interval of a run, or what rounding and numbers that are not "
         "printed leave open in a paper's arithmetic. Differs: neither. Not run: there is no number to compare. The "
         "scores of a check, and of a quick run, are never held against a paper. That a paper's arithmetic holds says "
-        "nothing of its models. Why each tolerance is what it is stands in `claims.csv`.",
+        "nothing of its models. Numbers are rounded here; `claims.csv` has them in full, and why each tolerance is "
+        "what it is.",
         "",
         "## What differs",
         "",
@@ -165,38 +159,47 @@ def _tables(found: Sequence[Judged]) -> list[str]:
 
 def _line(one: Judged) -> tuple[str, ...]:
     row = {key: str(value) for key, value in one.row().items()}
-    bounds = f" [{row['low']}, {row['high']}]" if row["low"] else ""
+    found, low, high = (readable(row[key], row["published"]) for key in ("recomputed", "low", "high"))
+    bounds = f" [{low}, {high}]" if low else ""
     remark = f" ({row['remark']})" if row["remark"] else ""
-    claimed = f"{SAYS[one.asked.relation]}{row['published']} {row['unit']}"
     return (
         row["claim"],
         row["place"],
-        claimed.strip(),
-        f"{row['recomputed']}{bounds}{remark}",
-        row["tolerance"],
+        _claimed(one),
+        f"{found}{bounds}{remark}",
+        readable(row["tolerance"]),
         row["verdict"],
         f"`{row['computed_by']}`",
     )
 
 
+def _claimed(one: Judged) -> str:
+    row = one.row()
+    return SAYS[one.asked.relation] + with_unit(readable(str(row["published"])), str(row["unit"]))
+
+
 def _noted(evidence: Evidence) -> list[str]:
     return [
-        f"- {value.place}, {value.row}, {value.column} ({shown(value.value)} {value.unit}): {told}"
+        f"- {value.place}, {value.row}, {value.column} ({_printed(value)}): {told}"
         for values in evidence.printed.files.values()
         for value, told in inconsistencies(values)
     ]
 
 
+def _printed(value: Published) -> str:
+    """A published number with its unit, or what its mark means in words."""
+    return value.mark.replace("_", " ") if value.mark else with_unit(readable(shown(value.value)), value.unit)
+
+
 def _not_run(found: Sequence[Judged]) -> list[str]:
+    """The claims that were not run, together by what they take and why there is no number here."""
     lines = []
-    for needs in dict.fromkeys(one.needs for one in found):
-        mine = [one for one in found if one.needs == needs]
-        lines += [f"### {len(mine)} claim{'s' if len(mine) > 1 else ''}", "", f"It takes: {needs}", ""]
-        for one in mine:
-            row = one.row()
-            claimed = f"{SAYS[one.asked.relation]}{row['published']} {row['unit']}".strip()
-            lines.append(
-                f"- {row['claim']} ({TITLES[one.asked.claim.paper]}, {row['place']}): {claimed}. {one.found.remark}"
-            )
+    for needs, why in dict.fromkeys((one.needs, one.found.remark) for one in found):
+        mine = [one for one in found if (one.needs, one.found.remark) == (needs, why)]
+        lines += [f"### {len(mine)} claim{'s' if len(mine) > 1 else ''}", "", f"Here: {why}. It takes: {needs}", ""]
+        lines += [
+            f"- {one.asked.claim.claim} ({TITLES[one.asked.claim.paper]}, {one.asked.claim.place}): {_claimed(one)}"
+            for one in mine
+        ]
         lines.append("")
     return lines or ["None.", ""]
