@@ -44,13 +44,13 @@ rule make_table:
         shipped=lambda wildcards: shipped(wildcards.table),
     output:
         report(
-            results("tables", "{table}.csv"),
+            results("tables", "{table}.html"),
             caption="../report/artifact.rst",
             category=lambda wildcards: run_config.TITLES[wildcards.table.split("_")[0]],
             subcategory="Tables",
             labels=lambda wildcards: {"table": wildcards.table.rsplit("_", 1)[1]},
         ),
-        multiext(results("tables", "{table}"), *(suffix for suffix in TABLE_SUFFIXES if suffix != ".csv")),
+        multiext(results("tables", "{table}"), *(suffix for suffix in TABLE_SUFFIXES if suffix != ".html")),
     log:
         results("logs", "make_table", "{table}.log"),
     container:

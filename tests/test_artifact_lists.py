@@ -23,5 +23,5 @@ def test_the_quick_run_builds_the_papers_figures_and_tables(tmp_path: Path) -> N
         file for files in made for file in files.split(", ") if file.startswith(("results/figures", "results/tables"))
     }
     figures = listed("figure", FIGURES, (".pdf", ".svg", ".png", ".csv"))
-    assert built == figures | listed("table", TABLES, (".csv", ".md", ".tex"))
+    assert built == figures | listed("table", TABLES, (".csv", ".md", ".tex", ".html"))
     assert len(figures) == 17 * 4

@@ -30,7 +30,8 @@ TABLES = _names(tables)
 """Names of the tables, one file each: `transduction_table_1`."""
 FIGURE_SUFFIXES = (".pdf", ".svg", ".png", ".csv")
 """What a figure is written as; the CSV holds what it shows as numbers."""
-TABLE_SUFFIXES = (".csv", ".md", ".tex")
+TABLE_SUFFIXES = (".csv", ".md", ".tex", ".html")
+"""What a table is written as; the HTML is the form that Snakemake's report opens."""
 
 
 def caption(name: str) -> str:
@@ -86,14 +87,15 @@ def write_figure(name: str, run: "Run | SciTrekRun", out: Path) -> list[Path]:
 
 
 def write_table(name: str, run: "Run | SciTrekRun", out: Path) -> list[Path]:
-    """Write a table as CSV, Markdown and LaTeX (booktabs); the same run gives the same bytes."""
-    from longtrek.analysis.typeset import latex, markdown
+    """Write a table as CSV, Markdown, LaTeX (booktabs) and HTML; the same run gives the same bytes."""
+    from longtrek.analysis.typeset import html, latex, markdown
 
     table: Table = module(name).make(run)
     texts = {
         ".csv": csv_text(dict(zip(table.header, row, strict=True)) for row in table.rows),
         ".md": markdown(table),
         ".tex": latex(table),
+        ".html": html(table),
     }
     for suffix, text in texts.items():
         write_text(out / f"{name}{suffix}", text)

@@ -1,8 +1,9 @@
-"""Tables as Markdown and LaTeX."""
+"""Tables as Markdown, LaTeX and HTML."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 _NEGATIVE = re.compile(r"-\d[\d.,]*∗?")
 _LATEX = {
@@ -94,6 +95,41 @@ def latex(table: Table) -> str:
         r"\end{adjustbox}",
         r"\par\smallskip\raggedright\footnotesize " + r"\\ ".join(map(_escaped, table.notes)),
         r"\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+_SIDES = {"l": "left", "p": "left", "c": "center", "r": "right"}
+_STYLE = """\
+body { background: #fff; color: #1a1a1a; font: 14px/1.4 sans-serif; margin: 1em }
+table { border-collapse: collapse; margin: 1em 0 }
+caption { caption-side: top; font-weight: bold; padding-bottom: .6em; text-align: left }
+th, td { border-bottom: 1px solid #ddd; padding: .2em .6em; vertical-align: top }
+th { border-bottom-color: #1a1a1a }
+p { color: #595959; margin: .2em 0 }
+"""
+
+
+def html(table: Table) -> str:
+    """A table as a page of its own: caption, cells, notes."""
+    sides = [_SIDES[letter] for letter in table.columns]
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        made = (
+            f'<{tag} style="text-align: {side}">{escape(_signed(cell))}</{tag}>'
+            for side, cell in zip(sides, cells, strict=True)
+        )
+        return f"<tr>{''.join(made)}</tr>"
+
+    lines = [
+        f'<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>{escape(table.name)}</title>',
+        f"<style>\n{_STYLE}</style>",
+        f"<table>\n<caption>{escape(table.caption)}</caption>",
+        f"<thead>\n{row('th', table.header)}\n</thead>\n<tbody>",
+        *(row("td", cells) for cells in table.rows),
+        "</tbody>\n</table>",
+        *(f"<p>{escape(note)}</p>" for note in table.notes),
+        "</html>",
     ]
     return "\n".join(lines) + "\n"
 
