@@ -1,6 +1,7 @@
 """Drawing: panels of curves on one page, one legend, and a footer that says what was run."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.artist import Artist
@@ -8,12 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 from longtrek.analysis.curves import Curve, Panel
 from longtrek.analysis.run import Run, imported_note
 from longtrek.analysis.statistics import Counts, Document, counts
 from longtrek.analysis.style import (
     CHECK,
+    EDGED,
     FAINT,
     INK,
     LEGEND_SIZE,
@@ -35,6 +38,8 @@ LEGEND_TOP, LEGEND_ROW = 0.27, 0.17
 LEFT, BETWEEN, RIGHT = 0.52, 0.42, 0.13  # inches; placed by hand: a layout solver differs in its last bits
 LEGEND_KEY = 0.47
 """Inches of a key with its gaps."""
+HOLLOW: dict[str, Any] = {"ms": 7.5, "mew": 1, "zorder": 4}
+"""A published value's marker, over ours."""
 
 
 def sheet(
@@ -90,7 +95,7 @@ def draw_panel(axes: Axes, panel: Panel, look: Mapping[str, Look], first_column:
         axes.set_xticks([0, 25, 50, 75, 100])
         if not models:
             axes.axvspan(0, 100, color=PALE, lw=0, zorder=0)
-    step = {"line": min(0.09, 0.4 / max(1, len(models))), "dots": 0.8 / max(1, len(models)), "position": 0.0}
+    step = {"line": min(0.12, 0.6 / max(1, len(models))), "dots": 0.8 / max(1, len(models)), "position": 0.0}
     for place, curve in enumerate(models):
         shift = (place - (len(models) - 1) / 2) * step[panel.kind]
         _draw_model(axes, panel, curve, look[curve.model], shift, band=min(0.14, 0.4 / len(models)))
@@ -182,23 +187,25 @@ def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float
         axes.fill_between(x, low, high, color=look.colour, alpha=band, lw=0, zorder=1.5)
         axes.plot(x, y, color=look.colour, ls=look.line, marker=look.marker, ms=3, markevery=(2, 5), zorder=3)
     else:
-        joined = look.line if panel.kind == "line" else "none"
         axes.vlines(x, low, high, color=look.colour, lw=0.9, zorder=2)
-        axes.plot(x, y, color=look.colour, ls=joined, marker=look.marker, mec="white", mew=0.4, zorder=3)
+        if panel.kind == "line":
+            axes.plot(x, y, color=look.colour, ls=look.line, zorder=2.5)
+        axes.plot(x, y, color=look.colour, ls="none", marker=look.marker, **EDGED, zorder=3)
     published = [(point.x + shift, point.published) for point in curve.points if point.published is not None]
     if published:
         places, values = zip(*published, strict=True)
-        axes.plot(places, values, ls="none", marker=look.marker, ms=7.5, mfc="none", mec=look.colour, mew=1, zorder=4)
+        (hollow,) = axes.plot(places, values, ls="none", marker=look.marker, mfc="none", mec=look.colour, **HOLLOW)
+        hollow.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
 
 
 def _draw_check(axes: Axes, panel: Panel, curve: Curve) -> None:
     look = check_look()
     values = [(point.x, point.estimate.value) for point in curve.points if point.estimate.value is not None]
     if panel.kind == "position":
-        axes.plot(*zip(*values, strict=True), color=look.colour, ls=look.line, lw=1.2, zorder=2.5)
+        axes.plot(*zip(*values, strict=True), color=look.colour, ls=look.line, lw=1.2, zorder=1.8)
     else:
         for x, value in values:
-            axes.hlines(value, x - 0.5, x + 0.5, color=look.colour, ls=look.line, lw=1.2, zorder=2.5)
+            axes.hlines(value, x - 0.5, x + 0.5, color=look.colour, ls=look.line, lw=1.2, zorder=1.8)
 
 
 def _legend(run: Run, panels: Sequence[Panel], look: Mapping[str, Look]) -> list[Artist]:

@@ -20,7 +20,7 @@ from longtrek.analysis.panels import (
 )
 from longtrek.analysis.scitrek_cells import Score, score
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series
-from longtrek.analysis.style import CHECK, FAINT, PALE, WIDTH, Look, check_look, looks, wrapped
+from longtrek.analysis.style import CHECK, EDGED, FAINT, PALE, WIDTH, Look, check_look, looks, wrapped
 
 LEFT, RIGHT = 0.52, 0.1
 ABOVE, BELOW = 0.28, 0.36
@@ -108,8 +108,8 @@ def _points(axes: Any, look: Look, scores: Sequence[Score], shift: float) -> Non
             low, high = found.interval.low, found.interval.high
             axes.vlines(place + shift, low, high, color=look.colour, lw=0.9, zorder=2)
         axes.plot(
-            [place + shift], [found.value], ls="none", color=look.colour, marker=look.marker, mec="white", mew=0.4,
-            ms=5.5, zorder=3, clip_on=False,
+            [place + shift], [found.value], ls="none", color=look.colour, marker=look.marker, **EDGED,
+            zorder=3, clip_on=False,
         )  # fmt: skip
 
 
@@ -117,7 +117,7 @@ def _lines(axes: Any, scores: Sequence[Score]) -> None:
     look = check_look()
     for place, found in enumerate(scores):
         if found.value is not None:
-            axes.hlines(found.value, place - 0.5, place + 0.5, color=look.colour, ls=look.line, lw=1.2, zorder=2.5)
+            axes.hlines(found.value, place - 0.5, place + 0.5, color=look.colour, ls=look.line, lw=1.2, zorder=1.8)
 
 
 def _legend(series: Sequence[Series], look: dict[str, Look]) -> list[Artist]:
