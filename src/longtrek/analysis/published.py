@@ -9,7 +9,7 @@ from longtrek.errors import LongtrekError
 from longtrek.paths import shipped
 
 COLUMNS = ("paper", "place", "row", "column", "model", "setting", "value", "unit", "note")
-MARKS = {"lost": "lost", "missing": "–", "does_not_fit": "—", "too_costly": "⋆", "text": "text"}
+MARKS = {"lost": "lost", "missing": "–", "does_not_fit": "too long", "too_costly": "⋆", "text": "text"}
 """What stands for a number, and how it is shown: `lost` with the paper's text, `missing` in the paper itself,
 `does_not_fit` a model's window, `too_costly` for the authors to run, or `text`, which is no number."""
 INCONSISTENT = "inconsistent: "

@@ -11,8 +11,9 @@ from longtrek.analysis.statistics import Interval, clustered
 from longtrek.scitrek.analyses import mean
 
 NONE = "–"
+EMPTY = f"{NONE}: no answers, or nothing published."
 MARKS_EXPLAINED = {
-    "does_not_fit": "—: the model cannot process the context (published).",
+    "does_not_fit": "too long: the model cannot process the context (the paper prints a dash).",
     "too_costly": "⋆: not evaluated for its price (published).",
     "lost": "lost: printed as pixels that the paper's stored text does not hold.",
 }

@@ -4,7 +4,19 @@ from collections.abc import Mapping
 
 from longtrek.analysis import published
 from longtrek.analysis.published import Published
-from longtrek.analysis.scitrek_cells import FOUR, INTERVALS, NONE, beside, counted, notes_on, ours, score, tick, tokens
+from longtrek.analysis.scitrek_cells import (
+    EMPTY,
+    FOUR,
+    INTERVALS,
+    NONE,
+    beside,
+    counted,
+    notes_on,
+    ours,
+    score,
+    tick,
+    tokens,
+)
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series
 from longtrek.analysis.scitrek_words import MEASURES, PAPER_LEVELS, nulls_left_out, what_was_run
 from longtrek.analysis.typeset import Table
@@ -35,7 +47,7 @@ def make(name: str, caption: str, run: SciTrekRun, measure: int) -> Table:
     )
     notes = (
         f"Reproduced: {MEASURES[run.rule][measure]} (%) under the {run.rule} rule. {INTERVALS}",
-        FOUR,
+        f"{FOUR} {EMPTY}",
         *(["F-single, D-single: single articles, a level that the paper's table does not have."] * _single(places)),
         *nulls_left_out(run),
         *notes_on(values),
@@ -61,7 +73,7 @@ def _single(places: list[tuple[str, str]]) -> int:
 
 def _lead(printed: Mapping[str, Published]) -> tuple[str, str]:
     window = printed.get("Ctx")
-    return (tokens(window.value) if window and window.value else "—", tick(printed.get("Think")))
+    return (tokens(window.value) if window and window.value else NONE, tick(printed.get("Think")))
 
 
 def _our_lead(run: SciTrekRun, series: Series) -> tuple[str, str]:

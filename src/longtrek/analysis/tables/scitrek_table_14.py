@@ -12,7 +12,8 @@ CAPTION = (
     "wherever a command's letters stand, which is how the published numbers come about; words: whole words and signs."
 )
 HEADER = (
-    "Command/Operator", "letters", "letters (%)", "words", "words (%)", "published", "published (%)", "recomputed (%)",
+    "Command/Operator", "letters", "letters (%)", "words", "words (%)", "published", "published (%)",
+    "published, recomputed (%)",
 )  # fmt: skip
 
 
@@ -32,7 +33,7 @@ def make(run: SciTrekRun) -> Table:
     notes = (
         f"This run: {len(queries):,} questions; published: {total:,.0f} test questions. OR in ORDER BY, IN in MIN and "
         "DISTINCT, and < in <= are what letters count beyond words.",
-        "Percentages need not add up to 100: a query uses several.",
+        "Percentages need not add up to 100: a query uses several. Recomputed: the published count's share of all.",
         *notes_on(values),
         f"Computed from the questions; no model's answers enter. Run: {run.kind}.",
     )

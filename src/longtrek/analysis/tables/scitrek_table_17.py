@@ -1,7 +1,7 @@
 """Table 17 of SciTrek: answers of NULL, and answers that break the asked form."""
 
 from longtrek.analysis import published
-from longtrek.analysis.scitrek_cells import FOUR, NONE, beside, counted, notes_on
+from longtrek.analysis.scitrek_cells import EMPTY, FOUR, NONE, beside, counted, notes_on
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series, setting_of
 from longtrek.analysis.scitrek_words import INITIALS, nulls_left_out, setting_words, what_was_run
 from longtrek.analysis.typeset import Table
@@ -45,7 +45,7 @@ def make(run: SciTrekRun) -> Table:
         "easier questions than the paper's.",
         "The paper judged the form by hand; here the strict rule's reader judges it. Rows (SFT) and (GRPO) take "
         "post-training (Table 9).",
-        FOUR,
+        f"{FOUR} {EMPTY}",
         *nulls_left_out(run),
         *notes_on(values),
         what_was_run(run, run.series),

@@ -1,7 +1,7 @@
 """Table 18 of SciTrek: questions that negate."""
 
 from longtrek.analysis import published
-from longtrek.analysis.scitrek_cells import FOUR, beside, counted, notes_on, ours, score
+from longtrek.analysis.scitrek_cells import EMPTY, FOUR, beside, counted, notes_on, ours, score
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series, setting_of
 from longtrek.analysis.scitrek_words import INITIALS, MEASURES, nulls_left_out, setting_words, what_was_run
 from longtrek.analysis.typeset import Table
@@ -44,8 +44,8 @@ def make(run: SciTrekRun) -> Table:
     counts = {value.column: f"{value.value:g}" for value in texts if value.row == "negation questions"}
     notes = (
         f"{chosen}. Published: {counts.pop('all')} questions ({', '.join(counts.values())} by skill).",
-        f"Reproduced: {MEASURES[run.rule][0]} (%) under the {run.rule} rule, {setting_words(shown)}. {FOUR} Rows (SFT) "
-        "and (GRPO) take post-training (Table 9).",
+        f"Reproduced: {MEASURES[run.rule][0]} (%) under the {run.rule} rule, {setting_words(shown)}. {FOUR} {EMPTY} "
+        "Rows (SFT) and (GRPO) take post-training (Table 9).",
         *nulls_left_out(run),
         *notes_on(values),
         what_was_run(run, run.series),

@@ -2,7 +2,7 @@
 
 from longtrek.analysis import published
 from longtrek.analysis.published import Published
-from longtrek.analysis.scitrek_cells import FOUR, NONE, counted, notes_on, ours, score, theirs
+from longtrek.analysis.scitrek_cells import EMPTY, FOUR, NONE, counted, notes_on, ours, score, theirs
 from longtrek.analysis.scitrek_run import Row, SciTrekRun, Series, setting_of
 from longtrek.analysis.scitrek_words import MEASURES, POST, SKILLS, nulls_left_out, setting_words, what_was_run
 from longtrek.analysis.typeset import Table
@@ -42,7 +42,7 @@ def make(run: SciTrekRun) -> Table:
     notes = (
         "SFT and GRPO are not run: they take post-training of three models on 7,703 questions of up to 128K tokens "
         "(GRPO: about five days a model on the authors' four H200). A model entry for each result fills a row here.",
-        f"Reproduced: {MEASURES[run.rule][0]} (%) under the {run.rule} rule, {setting_words(shown)}. {FOUR}",
+        f"Reproduced: {MEASURES[run.rule][0]} (%) under the {run.rule} rule, {setting_words(shown)}. {FOUR} {EMPTY}",
         *nulls_left_out(run),
         *notes_on(values),
         what_was_run(run, run.series),

@@ -30,7 +30,7 @@ def make(run: Run) -> Table:
     documents = [document for document in run.documents if document.horizon == run.horizon]
     notes = (
         f"Reproduced {at_horizon(run)}; published at {horizon_name(PAPER_HORIZON)} of 240 documents.",
-        "lost: the paper prints a number that its stored text does not hold. –: no answers.",
+        "lost: the paper prints a number that its stored text does not hold. –: no answers, or nothing published.",
         what_was_run(run, documents),
     )
     return Table("transduction_table_2", CAPTION, HEADER, tuple(rows), notes)
