@@ -8,9 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 from matplotlib.text import Text
 
-from longtrek.analysis import artifacts, curves, panels
+from longtrek.analysis import artifacts, commands, curves, panels
 from longtrek.analysis.figures import transduction_figure_2 as figure_2
 from longtrek.analysis.figures import transduction_figure_3 as figure_3
 from longtrek.analysis.figures import transduction_figure_8 as figure_8
@@ -220,8 +221,39 @@ def test_records_that_are_not_all_there_are_an_error(scores: Path) -> None:
 
 
 def test_scores_that_are_not_there_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(LongtrekError, match="longtrek scores"):
+    with pytest.raises(LongtrekError, match=r"make reproduce.*--results FOLDER"):
         read_documents(tmp_path, "paper")
+
+
+@pytest.mark.parametrize(
+    ("verb", "name", "said"),
+    [
+        ("table", "transduction_figure_2", "make it with `longtrek figure transduction_figure_2`"),
+        ("figure", "scitrek_table_7", "make it with `longtrek table scitrek_table_7`"),
+        ("figure", "figure_2", "or all: `longtrek figure all` makes every figure"),
+        ("figure", "all", "make reproduce"),
+        ("table", "all", "make reproduce"),
+    ],
+)
+def test_a_name_or_a_run_that_is_not_there_is_told_with_the_command_that_was_meant(
+    verb: str, name: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = CliRunner().invoke({"figure": commands.figure, "table": commands.table}[verb], [name])
+    assert isinstance(found.exception, LongtrekError) and said in str(found.exception)
+
+
+def test_no_line_stands_over_a_marker(quick: Run) -> None:
+    """The check's line lies at 1, where markers of good models are."""
+    with page():
+        axes = figure_2.draw(quick).axes[1]
+    marked = [line for line in axes.lines if line.get_marker() not in ("None", "")]
+    ours = [line for line in marked if line.get_markerfacecolor() != "none"]
+    hollow = [line for line in marked if line.get_markerfacecolor() == "none"]
+    others = [line.get_zorder() for line in (*axes.collections, *axes.lines) if line not in marked]
+    assert ours and hollow and max(others) < min(line.get_zorder() for line in marked)
+    assert all(line.get_markeredgecolor() == "white" and line.get_linestyle() == "None" for line in ours)
+    assert all(line.get_path_effects() for line in hollow)
 
 
 def test_the_strict_rule_shows_strict_scores(scores: Path) -> None:
@@ -241,9 +273,10 @@ def test_a_tables_csv_markdown_and_latex_hold_the_same_cells(scores: Path, tmp_p
     assert rows["Falcon-H1-34B"]["published complete"] == "lost"
     assert rows["Olmo-3.1-32B"]["published complete"] == "–"
     assert rows["check: reference-solver"]["rate (%)"] == "100.0"
-    markdown, latex = (path.read_text(encoding="utf-8") for path in paths[1:])
+    markdown, latex, page = (path.read_text(encoding="utf-8") for path in paths[1:])
     for row in rows.values():
         assert "| " + " | ".join(row.values()) + " |" in markdown
+        assert [cell.rpartition(">")[2] for cell in page.split("</td>")].count(row["model"]) == 1
     assert latex.count(r"\\") >= len(rows) and r"\toprule" in latex and "Rule: paper" in latex
 
 

@@ -100,6 +100,17 @@ def test_a_copied_folder_is_verified_without_the_runs_config(copy: Path) -> None
     assert f"{len(listing.read(copy))} files as listed" in done.stdout
 
 
+def test_a_run_without_its_crate_says_how_to_make_it(copy: Path) -> None:
+    (copy / CRATE).unlink()
+    shutil.rmtree(copy / "workflow")
+    assert longtrek("checksums", "--results", copy).returncode == 0
+    done = longtrek("verify", copy)
+    assert done.returncode == 0
+    for said in (f"no {CRATE} is listed", "documents not compared with frozen ones: workflow/config"):
+        (line,) = (line for line in done.stdout.splitlines() if line.startswith(said))
+        assert "`longtrek crate --config CONFIG`" in line
+
+
 def test_whatever_is_missing_changed_or_besides_is_named(copy: Path) -> None:
     (copy / "tables" / "scitrek_table_7.csv").unlink()
     (copy / "claims.csv").write_text("id\n")

@@ -6,7 +6,7 @@ import pytest
 
 from longtrek.analysis.answer_view import view
 from longtrek.errors import LongtrekError
-from longtrek.files import write_jsonl
+from longtrek.files import read_jsonl, write_jsonl
 from longtrek.transduction.documents import document as build_document
 from longtrek.transduction.grid import DocumentSpec
 from longtrek.transduction.prompts import read_prompts
@@ -45,10 +45,29 @@ def test_show_never_scores_a_failed_request(results: Path) -> None:
     assert "timeout: no answer in 600 s" in shown and "no score" in shown and "records right" not in shown
 
 
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        ({"prompt_tokens": None, "completion_tokens": None}, ""),
+        ({"prompt_tokens": 1234, "completion_tokens": None}, "tokens:   1,234 read, an unknown number written"),
+        ({"prompt_tokens": 7, "completion_tokens": 9}, "tokens:   7 read, 9 written"),
+    ],
+)
+def test_show_says_no_tokens_that_nobody_counted(results: Path, usage: dict[str, int | None], said: str) -> None:
+    path = results / "answers" / "m" / "transduction" / "512.jsonl"
+    (row,) = read_jsonl(path)
+    write_jsonl(path, [row | {"usage": usage}])
+    lines = list(view(results, "m", "arithmetic-ordered-2-512-0", "paper"))
+    assert [line for line in lines if line.startswith("tokens")] == ([said] if said else [])
+    assert "None" not in "".join(lines[:5])
+
+
 def test_show_says_what_is_not_there(results: Path) -> None:
     with pytest.raises(LongtrekError, match=r"512\.jsonl\.zst"):
         list(view(results, "m", "arithmetic-ordered-2-512-1", "paper"))
     with pytest.raises(LongtrekError, match="models with answers there: broken, m"):
         list(view(results, "nobody", "arithmetic-ordered-2-512-0", "paper"))
+    with pytest.raises(LongtrekError, match=r"make reproduce.*--results FOLDER"):
+        list(view(results / "nowhere", "m", "arithmetic-ordered-2-512-0", "paper"))
     with pytest.raises(LongtrekError, match="arithmetic-ordered-2-4096-0"):
         list(view(results, "m", "nonsense", "paper"))

@@ -9,6 +9,7 @@ import click
 
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
+from longtrek.messages import ELSEWHERE
 from longtrek.transduction.scoring import Aligned, explain, score_answer
 
 RIGHT, WRONG = "✓", "✗"
@@ -30,11 +31,16 @@ def view(results: Path, model: str, id: str, rule: str, wrong_only: bool = False
         LongtrekError: no such document or answer.
     """
     tier = _tier(id)
-    document = _find(results / "documents" / f"{tier}.jsonl.zst", id)
+    documents = results / "documents" / f"{tier}.jsonl.zst"
+    if not documents.exists():
+        raise LongtrekError(f"{documents}: no such file; expected the documents of a run. {ELSEWHERE}")
+    document = _find(documents, id)
     answers = results / "answers" / model / "transduction" / f"{tier}.jsonl"
     if not answers.exists():
         models = sorted(file.parts[-3] for file in results.glob(f"answers/*/transduction/{tier}.jsonl"))
-        raise LongtrekError(f"{answers}: no such file; models with answers there: {', '.join(models) or 'none yet'}")
+        raise LongtrekError(
+            f"{answers}: no such file; models with answers there: {', '.join(models) or f'none yet. {ELSEWHERE}'}"
+        )
     answer = _find(answers, id)
     status, score = score_answer(document, answer)
     yield from _head(model, document, answer, status)
@@ -79,8 +85,10 @@ def _head(model: str, document: Mapping[str, Any], answer: Mapping[str, Any], st
     if source:
         yield f"{'imported:':<10}from {source['file']}, line {source['line']}: made elsewhere, not asked by this run"
     yield f"{'status:':<10}{status}, finish reason {answer.get('finish_reason') or 'none'}"
-    if usage:
-        yield f"{'tokens:':<10}{usage.get('prompt_tokens')} read, {usage.get('completion_tokens')} written"
+    used = [(usage.get(f"{kind}_tokens"), told) for kind, told in (("prompt", "read"), ("completion", "written"))]
+    if any(tokens is not None for tokens, _ in used):
+        counted = (f"{'an unknown number' if tokens is None else format(tokens, ',')} {told}" for tokens, told in used)
+        yield f"{'tokens:':<10}{', '.join(counted)}"
     if error:
         words = click.style(f"{error['kind']}: {error['message']}", fg="red")
         yield f"{'error:':<10}{words}"

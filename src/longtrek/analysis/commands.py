@@ -74,7 +74,7 @@ def figure(name: str, out: Path | None, config_file: Path, **options: Any) -> No
 @click.argument("name")
 @_options
 def table(name: str, out: Path | None, config_file: Path, **options: Any) -> None:
-    """Make table NAME, such as transduction_table_2, as CSV, Markdown and LaTeX.
+    """Make table NAME, such as transduction_table_2, as CSV, Markdown, LaTeX and HTML.
 
     Published values stand beside reproduced ones. NAME `all` makes every table.
     """
@@ -120,7 +120,7 @@ def _write(
     from longtrek.errors import LongtrekError
 
     if name != "all" and name not in names:
-        raise LongtrekError(f"no {folder.removesuffix('s')} {name!r}; there are: {', '.join(names)}, or all")
+        raise LongtrekError(_no_such(name, names, folder.removesuffix("s")))
     settings = load(config_file)
     wanted = names if name == "all" else [name]
     kinds = {each: {kind for one in wanted if paper(one) == each for kind in reads(one)} for each in map(paper, wanted)}
@@ -129,6 +129,17 @@ def _write(
     for one in wanted:
         for path in write(one, runs[paper(one)], out or settings.results / folder):
             click.echo(path)
+
+
+def _no_such(name: str, names: Sequence[str], kind: str) -> str:
+    """What is wrong with a name that is none of `names`, and the command that does what was meant."""
+    from longtrek.analysis.artifacts import FIGURES, TABLES
+
+    known = {"figure": FIGURES, "table": TABLES}
+    other = next((one for one in known if name in known[one]), None)
+    if other:
+        return f"{name} is no {kind}; make it with `longtrek {other} {name}`"
+    return f"no {kind} {name!r}; there are: {', '.join(names)}, or all: `longtrek {kind} all` makes every {kind}"
 
 
 def _transduction_run(settings: "Config", kinds: set[str], chosen: Chosen) -> "Run":

@@ -13,6 +13,7 @@ from longtrek.analysis.run import IMPORTED, label_of
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
+from longtrek.messages import ELSEWHERE
 from longtrek.scitrek.analyses import LEVELS, SCORES, Rule, paper_set
 
 Row = Mapping[str, Any]
@@ -214,7 +215,7 @@ def models_there(scores: Path) -> tuple[str, ...]:
 def _rows(path: Path, must: bool) -> list[Row]:
     if not path.is_file():
         if must:
-            raise LongtrekError(f"{path}: no such file; expected what an earlier stage of SciTrek writes. Run it first")
+            raise LongtrekError(f"{path}: no such file; expected what SciTrek's stages leave. {ELSEWHERE}")
         return []
     if path.suffix == ".jsonl":
         return list(read_jsonl(path))

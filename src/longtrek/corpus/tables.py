@@ -14,6 +14,7 @@ from longtrek.corpus.snapshot import Snapshot
 from longtrek.corpus.sources import Article
 from longtrek.errors import LongtrekError
 from longtrek.files import atomic, write_jsonl, write_text
+from longtrek.messages import RUN_FIRST
 
 ARTICLES = pa.schema(
     [
@@ -179,7 +180,7 @@ def read_table(path: Path) -> list[dict[str, Any]]:
         LongtrekError: the file is not there, or is not Parquet.
     """
     if not path.is_file():
-        raise LongtrekError(f"{path}: no such file; expected a Parquet table of an earlier stage")
+        raise LongtrekError(f"{path}: no such file; expected a Parquet table of an earlier stage. {RUN_FIRST}")
     try:
         rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
     except (pa.ArrowException, OSError) as error:

@@ -16,6 +16,8 @@ from longtrek.provenance import listing
 from longtrek.provenance.recipe import CONFIG, FROZEN
 from longtrek.transduction.frozen import frozen_file, line_digest, read_frozen
 
+MAKE_CRATE = "`longtrek crate --config CONFIG` writes it, then `longtrek checksums` lists it"
+
 
 @dataclass
 class Verdict:
@@ -43,7 +45,7 @@ def verify(results: Path) -> Verdict:
     if listing.CRATE in listed and (results / listing.CRATE).is_file():
         checks.insert(0, lambda: _crate(results, listed, verdict))
     else:
-        verdict.good.append(f"no {listing.CRATE} is listed, so none was checked")
+        verdict.good.append(f"no {listing.CRATE} is listed, so none was checked: {MAKE_CRATE}")
     for check in checks:
         try:
             check()
@@ -106,7 +108,7 @@ def _documents(results: Path, verdict: Verdict) -> None:
     tiers = sorted((results / "documents").glob("*.jsonl.zst"), key=lambda path: (len(path.name), path.name))
     copies = sorted((results / FROZEN).glob("*.json"))
     if not tiers or not copies:
-        reason = "the run names no frozen hashes" if tiers else "there are none"
+        reason = _nothing_frozen(results) if tiers else "there are none"
         verdict.good.append(f"documents not compared with frozen ones: {reason}")
         return
     frozen = read_frozen(copies[0])
@@ -123,6 +125,13 @@ def _documents(results: Path, verdict: Verdict) -> None:
         compared = sum(map(bool, known.values()))
         rest = f"; of {len(tiers) - compared} nothing is frozen" if compared < len(tiers) else ""
         verdict.good.append(f"documents of {compared} horizons as frozen{rest}")
+
+
+def _nothing_frozen(results: Path) -> str:
+    """Why there are no frozen hashes: the run's config names none, or its copy, made with the crate, is not there."""
+    if any((results / CONFIG).glob("*.yaml")):
+        return "the run's config names none (transduction.frozen)"
+    return f"{CONFIG}, the copy of the run's config and of the hashes it names, is not there: {MAKE_CRATE}"
 
 
 def _frozen_digests(path: Path, frozen: Mapping[str, Any]) -> set[str]:
