@@ -204,6 +204,7 @@ def test_the_files_hold_every_claim_with_its_verdict_and_what_it_takes(
         assert one.asked.claim.claim.replace("*", r"\*") in page
     assert not re.search(r"\( | \)|  ", page), "spacing"
     assert " 3.03 [2.98, 3.08] " in page and " 52.706 (" in page and "| 65,374 tokens | 60,691.79 (" in page
+    assert "| 1 record |" in page and "| 1 horizon |" in page and "| 0 families |" in page
     assert "(34.3, 1 to 100)" in page and "| 0.333 | 0.1675 |" in page and " fraction" not in page
     lines = [line for line in page.splitlines() if line.startswith("| ")]
     assert len({line.replace(r"\|", "").count("|") for line in lines}) == 2, "two kinds of tables, no broken row"

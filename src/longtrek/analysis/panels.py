@@ -195,7 +195,7 @@ def _draw_model(axes: Axes, panel: Panel, curve: Curve, look: Look, shift: float
     if published:
         places, values = zip(*published, strict=True)
         (hollow,) = axes.plot(places, values, ls="none", marker=look.marker, mfc="none", mec=look.colour, **HOLLOW)
-        hollow.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
+        hollow.set_path_effects([withStroke(linewidth=1.8, foreground="white")])
 
 
 def _draw_check(axes: Axes, panel: Panel, curve: Curve) -> None:

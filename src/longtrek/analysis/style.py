@@ -16,7 +16,7 @@ WIDTH = 7.1
 """Full page width, inches."""
 INK, FAINT, PALE = "#1A1A1A", "#595959", "#EFEFEF"
 LINE = 1.4
-EDGED: dict[str, Any] = {"ms": 5.5, "mec": "white", "mew": 0.8}
+EDGED: dict[str, Any] = {"ms": 6, "mec": "white", "mew": 0.7}
 """A marker's size and its white edge, which parts it from the lines behind it, in colour and in grey."""
 FAMILY, LEGEND_SIZE = "DejaVu Sans", 7
 

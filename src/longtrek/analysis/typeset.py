@@ -106,6 +106,7 @@ table { border-collapse: collapse; margin: 1em 0 }
 caption { caption-side: top; font-weight: bold; padding-bottom: .6em; text-align: left }
 th, td { border-bottom: 1px solid #ddd; padding: .2em .6em; vertical-align: top }
 th { border-bottom-color: #1a1a1a }
+td:first-child { white-space: nowrap }
 p { color: #595959; margin: .2em 0 }
 """
 

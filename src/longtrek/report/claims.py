@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longtrek.analysis.claims.numbers import PLAIN, readable
+from longtrek.analysis.claims.numbers import readable, unit_beside
 from longtrek.errors import LongtrekError
 from longtrek.report.exhibits import place_of
 
@@ -76,7 +76,7 @@ class Claim:
     @property
     def unit_said(self) -> str:
         """The unit where it says something."""
-        return "" if self.unit in PLAIN else self.unit
+        return unit_beside(self.published, self.unit)
 
     @property
     def exhibit(self) -> str | None:

@@ -95,7 +95,7 @@ def _transduction(part: Transduction) -> list[tuple[str, str]]:
         ("Generated", f"{_tiers(part.horizons)}, {part.samples} samples of each cell"),
         ("Asked horizons", _tiers(ask.horizons)),
         ("Asked difficulties, 1 the easiest", ranks),
-        ("Asked samples", _listed(ask.samples)),
+        ("Asked samples of each cell, counted from 0", _listed(ask.samples)),
         ("Streams ended once no score can change", "yes" if part.early_stop else "no"),
     ]
 

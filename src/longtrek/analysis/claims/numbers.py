@@ -26,11 +26,19 @@ def readable(text: str, beside: str = "") -> str:
     return _trimmed(f"{number:,.{places}f}")
 
 
-def with_unit(number: str, unit: str) -> str:
-    """A number and its unit: nothing for a fraction, a comma before a unit that is a scale (`1 to 100`)."""
+def unit_beside(number: str, unit: str) -> str:
+    """A unit as it is said beside a number: nothing for a fraction, and 1 record."""
     if unit in PLAIN or not number:
-        return number
-    return f"{number}{',' if unit[:1].isdigit() else ''} {unit}".strip()
+        return ""
+    if number == "1" and unit.isalpha() and unit.endswith("s"):
+        return f"{unit[:-3]}y" if unit.endswith("ies") else unit[:-1]
+    return unit
+
+
+def with_unit(number: str, unit: str) -> str:
+    """A number and its unit, parted by a comma where the unit is a scale (`1 to 100`)."""
+    said = unit_beside(number, unit)
+    return f"{number}{',' if said[:1].isdigit() else ''} {said}".strip()
 
 
 def _trimmed(text: str) -> str:
