@@ -342,10 +342,12 @@ def test_a_crate_of_nothing_is_refused_before_anything_is_written(run: Run) -> N
 def test_answers_without_a_time_and_from_two_machines_are_told_as_they_are(tmp_path: Path) -> None:
     def row(cores: int, **more: Any) -> dict[str, Any]:
         engine = {"kind": "endpoint", "name": "endpoint", "url": "http://localhost", "version": None}
-        return {"status": "answered", "provenance": {"engine": engine, "machine": {"cores": cores}}} | more
+        said = {"id": "x", "text": "", "status": "answered"}
+        return said | {"provenance": {"engine": engine, "machine": {"cores": cores}}} | more
 
     at = {"started": "2026-11-30T01:00:00.000+00:00", "first_token_s": 0.1, "total_s": 61.5}
-    rows = [row(2, timings=at), row(8, timings={"started": None, "total_s": None}), {"status": "not_asked"}]
+    rows = [row(2, timings=at), row(8, timings={"started": None, "total_s": None})]
+    rows.append({"id": "x", "text": "", "status": "not_asked", "error": {"kind": "window", "message": "too long"}})
     write_jsonl(tmp_path / "answers" / "m" / "scitrek" / "tables-64K.jsonl", rows)
     (one,) = read_answering(tmp_path)
     assert (one.model, one.study, one.tier) == ("m", "scitrek", "tables-64K")

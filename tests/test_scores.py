@@ -137,8 +137,11 @@ def test_parquet_holds_a_row_a_record_and_a_row_a_document_in_the_same_bytes(
 ) -> None:
     monkeypatch.setattr("longtrek.transduction.scores.ROW_GROUP", 16)
     tier = small_tier()
-    answers = [{"id": row["id"], "text": row["expected"], "usage": {"prompt_tokens": 5}} for row in tier[:-2]]
-    answers.append({"id": tier[-2]["id"], "status": "failed", "error": {"kind": "timeout", "message": "late"}})
+    answers = [{"id": row["id"], "text": row["expected"]} for row in tier[:-2]]
+    answers = [row | {"status": "answered", "usage": {"prompt_tokens": 5}} for row in answers]
+    answers.append(
+        {"id": tier[-2]["id"], "text": "", "status": "failed", "error": {"kind": "timeout", "message": "late"}}
+    )
     files = write_lines(tmp_path / "d.jsonl.zst", tier), write_lines(tmp_path / "a.jsonl", answers)
     records, documents = tmp_path / "records.parquet", tmp_path / "documents.parquet"
     count = write_scores([files], records, documents, "gold", check=True)
@@ -163,7 +166,7 @@ def test_parquet_holds_a_row_a_record_and_a_row_a_document_in_the_same_bytes(
 def test_scores_that_cannot_be_made_leave_no_file(tmp_path: Path) -> None:
     files = (
         write_lines(tmp_path / "d.jsonl", small_tier()),
-        write_lines(tmp_path / "a.jsonl", [{"id": "x", "text": ""}]),
+        write_lines(tmp_path / "a.jsonl", [{"id": "x", "text": "", "status": "answered"}]),
     )
     with pytest.raises(LongtrekError, match="does not hold: x"):
         write_scores([files], tmp_path / "r.parquet", tmp_path / "q.parquet", "m")

@@ -181,16 +181,29 @@ def test_a_tier_is_never_asked_in_two_numbers_of_shards_at_the_same_time(tmp_pat
 def test_shards_that_make_no_whole_are_refused(tmp_path: Path, places: list[list[int]], said: str) -> None:
     parts = [tmp_path / f"{number}of2.jsonl" for number in (1, 2)]
     for part, numbers in zip(parts, places, strict=True):
-        write_jsonl(part, [{"id": str(n), "place": n} for n in numbers])
+        write_jsonl(part, [{"id": str(n), "status": "answered", "text": "", "place": n} for n in numbers])
     with pytest.raises(LongtrekError, match=said):
         merge(parts, tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 
 
-@pytest.mark.parametrize("line", ["5", "{}", '{"place": "x"}', '{"place": null}'])
-def test_a_file_that_is_none_of_a_shard_is_refused(tmp_path: Path, line: str) -> None:
+ANSWERED = '{"id": "x", "status": "answered", "text": ""'
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (ANSWERED + "}", "answer 1: no `place`"),
+        (ANSWERED + ', "place": "x"}', "line 1: place: found"),
+        (ANSWERED + ', "place": null}', "line 1: place: found"),
+        (ANSWERED + ', "place": 0, "timings": 5}', "line 1: timings: found 5"),
+        (ANSWERED, "line 1: not JSON"),
+        ("5", r"line 1: \(top level\): found 5"),
+    ],
+)
+def test_a_file_that_is_none_of_a_shard_is_refused(tmp_path: Path, line: str, said: str) -> None:
     (tmp_path / "a.jsonl").write_text(line + "\n")
-    with pytest.raises(LongtrekError, match=r"a\.jsonl, answer 1: no `place`"):
+    with pytest.raises(LongtrekError, match=rf"a\.jsonl, {said}"):
         merge([tmp_path / "a.jsonl"], tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 

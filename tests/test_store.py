@@ -12,12 +12,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from longtrek.answers.client import Outcome
 from longtrek.answers.key import answer_key
-from longtrek.answers.model import Model, Sampling
+from longtrek.answers.model import Model, Sampling, find_model
+from longtrek.answers.preflight import preflight
 from longtrek.answers.provenance import identity
 from longtrek.answers.request import Request
+from longtrek.answers.retry import RequestFault
+from longtrek.answers.rows import answered_row, not_asked_row
 from longtrek.answers.schedule import Gate, send_order
 from longtrek.answers.store import open_store, read_rows
+from longtrek.answers.stored import check_row, read_stored
 from longtrek.answers.weights import Weights
 from longtrek.errors import LongtrekError
 
@@ -125,6 +130,11 @@ WRONG = [
     {"key": "x", "status": "done", "text": ""},
     {"key": "x", "status": "failed", "text": "", "error": None},
     {"key": "x", "status": "not_asked", "text": "", "error": {"kind": "window"}},
+    row("x") | {"key": None},
+    row("x") | {"status": "missing", "error": {"kind": "missing", "message": ""}},
+    row("x") | {"timings": 5},
+    row("x") | {"usage": [1]},
+    row("x") | {"provenance": None},
 ]
 
 
@@ -134,6 +144,55 @@ def test_a_broken_line_that_no_crash_can_leave_is_an_error_that_names_it(tmp_pat
     path.write_text(f"{json.dumps(row('a'))}\n{bad}\n{json.dumps(row('b'))}\n")
     with pytest.raises(LongtrekError, match="line 2"), open_store(path, print):
         pass
+
+
+DAMAGE = {
+    "5": "(top level): found 5",
+    '{"id": "x", "status": "answered"': "not JSON",
+    json.dumps(row("x") | {"id": 5}): "id: found 5",
+    json.dumps(row("x") | {"text": None}): "text: found null",
+    json.dumps(row("x") | {"sample": True}): "sample: found true",
+    json.dumps(row("x") | {"status": "done"}): "status: found",
+    json.dumps(row("x") | {"status": "failed", "error": "late"}): "error: found",
+    json.dumps(row("x") | {"usage": 5}): "usage: found 5",
+    json.dumps(row("x") | {"usage": {"prompt_tokens": "5"}}): "usage.prompt_tokens: found",
+    json.dumps(row("x") | {"usage": {"completion_tokens": 2**31}}): "usage.completion_tokens: found",
+    json.dumps(row("x") | {"timings": "now"}): "timings: found",
+    json.dumps(row("x") | {"timings": {"total_s": 1e300}}): "timings.total_s: found",
+    json.dumps(row("x") | {"timings": {"total_s": float("nan")}}): "timings.total_s: found NaN",
+    json.dumps(row("x") | {"timings": {"started": "yesterday"}}): "timings.started: found 'yesterday'",
+    json.dumps(row("x") | {"timings": {"started": "9999-12-31", "total_s": 1e9}}): "timings.started: found",
+    json.dumps(row("x") | {"provenance": ["a"]}): "provenance: found",
+    json.dumps(row("x") | {"provenance": {"engine": "vllm"}}): "provenance.engine: found",
+    json.dumps(row("x") | {"provenance": {"machine": {"gpus": 8}}}): "provenance.machine.gpus: found 8",
+    json.dumps(row("x") | {"provenance": {"window": {}}}): "provenance.window: missing action",
+    json.dumps(row("x", text="\ud800")): "holds half a character",
+}
+
+
+@pytest.mark.parametrize(("line", "said"), DAMAGE.items())
+def test_a_damaged_answer_is_told_by_file_line_and_field_and_how_to_mend_it(
+    tmp_path: Path, line: str, said: str
+) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{json.dumps(row('a'))}\n\n{line}\n")
+    rows = read_stored(path)
+    assert next(rows) == row("a")
+    with pytest.raises(LongtrekError) as told:
+        next(rows)
+    assert f"{path}, line 3: {said}" in str(told.value) and "remove it and run the workflow again" in str(told.value)
+
+
+def test_every_row_that_the_kit_writes_has_the_form_that_it_reads() -> None:
+    tokens = {"prompt_tokens": 4.5, "completion_tokens": True, "prompt_tokens_details": ["?"]}
+    outcome = Outcome("text", None, "stop", tokens, None, 1, 0.0, None, 0.0)
+    (prepared,) = preflight(find_model("reference-solver"), [ASKED], None)
+    fault = replace(outcome, text="", fault=RequestFault("timeout", "late"))
+    rows = [answered_row("k", prepared, one, {}, None) for one in (outcome, fault)]
+    rows.append(not_asked_row("k", prepared, {}))
+    for one in rows:
+        check_row(one, "here")
+    assert set(rows[0]["usage"].values()) == {None, "engine"}
 
 
 def test_an_answer_is_never_replaced_and_a_failure_gives_way_to_one(tmp_path: Path) -> None:

@@ -15,6 +15,17 @@ import zstandard
 from longtrek.errors import LongtrekError
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+OTHER_KINDS = {
+    b"\x1f\x8b": "gzip data: decompress it (`gunzip`)",
+    b"BZh": "bzip2 data: decompress it (`bunzip2`)",
+    b"\xfd7zXZ": "xz data: decompress it (`unxz`)",
+    b"PK\x03\x04": "a ZIP archive (or a spreadsheet): unpack it, or save it as JSON lines",
+    b"PAR1": "a Parquet table: write its rows as JSON lines",
+    b"SQLite format 3": "an SQLite database: write its rows as JSON lines",
+    b"\xff\xfe": "UTF-16 text: save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text: save it as UTF-8",
+}
+"""What a file's first bytes say that it is, and what makes JSON lines of it."""
 
 
 def canonical_json(value: Any) -> str:
@@ -84,17 +95,21 @@ def reading(path: Path) -> Iterator[BinaryIO]:
     """Open a file's content, decompressed where it is zstd (by its name or its first bytes); `-` is standard input.
 
     Raises:
-        LongtrekError: the file cannot be opened, or, while it is read, it is not whole.
+        LongtrekError: the file cannot be opened or is of another kind, or, while it is read, it is not whole.
     """
     with contextlib.ExitStack() as stack:
         try:
             raw = open(0, "rb", closefd=False) if str(path) == "-" else path.open("rb")  # noqa: SIM115 (the stack's)
             stack.enter_context(raw)
-            compressed = path.suffix == ".zst" or raw.peek(4)[:4] == ZSTD_MAGIC
+            first = raw.peek(16)[:16]
+            compressed = path.suffix == ".zst" or first.startswith(ZSTD_MAGIC)
         except FileNotFoundError:
             raise LongtrekError(f"{path}: no such file; expected JSON lines") from None
         except OSError as error:
             raise LongtrekError(f"{path}: cannot be read ({error.strerror}); expected JSON lines") from None
+        kind = next((said for magic, said in OTHER_KINDS.items() if first.startswith(magic)), None)
+        if kind:
+            raise LongtrekError(f"{path}: {kind} first; expected JSON lines, plain or compressed by zstd")
         yield stack.enter_context(io.BufferedReader(_Frames(raw, path))) if compressed else raw
 
 
@@ -166,4 +181,22 @@ def parse_line(line: bytes, path: Path, number: int) -> Any:
         fault = f"not JSON ({error.msg} at column {error.colno})"
     except (ValueError, RecursionError) as error:  # a number, or a nesting, beyond what is read
         fault = f"not JSON that can be read ({error})"
-    raise LongtrekError(f"{where}: {fault}; expected one value a line")
+    raise LongtrekError(f"{where}: {fault}; expected JSON lines in UTF-8, one value a line")
+
+
+def check_characters(line: bytes, row: Any, where: str) -> None:
+    """Refuse half a character (a surrogate without its pair), which JSON may hold and no file of ours can keep.
+
+    Raises:
+        LongtrekError: the line holds one; `where` names it.
+    """
+    if b"\\ud" not in line.lower():
+        return
+    try:
+        canonical_json(row).encode()
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        raise LongtrekError(
+            f"{where}: holds half a character (\\u{ord(half):04x} without its pair), which cannot be kept as it is; "
+            "expected Unicode text: put \\ufffd in its place"
+        ) from None

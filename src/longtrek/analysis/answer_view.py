@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from longtrek.answers.stored import read_stored
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl
 from longtrek.messages import ELSEWHERE
+from longtrek.transduction.pairing import read_documents
 from longtrek.transduction.scoring import Aligned, explain, score_answer
 
 RIGHT, WRONG = "✓", "✗"
@@ -34,14 +35,14 @@ def view(results: Path, model: str, id: str, rule: str, wrong_only: bool = False
     documents = results / "documents" / f"{tier}.jsonl.zst"
     if not documents.exists():
         raise LongtrekError(f"{documents}: no such file; expected the documents of a run. {ELSEWHERE}")
-    document = _find(documents, id)
+    document = _find(read_documents(documents), id, documents)
     answers = results / "answers" / model / "transduction" / f"{tier}.jsonl"
     if not answers.exists():
         models = sorted(file.parts[-3] for file in results.glob(f"answers/*/transduction/{tier}.jsonl"))
         raise LongtrekError(
             f"{answers}: no such file; models with answers there: {', '.join(models) or f'none yet. {ELSEWHERE}'}"
         )
-    answer = _find(answers, id)
+    answer = _find(read_stored(answers), id, answers)
     status, score = score_answer(document, answer)
     yield from _head(model, document, answer, status)
     if score is None:
@@ -69,8 +70,8 @@ def _tier(id: str) -> str:
     return parts[1]
 
 
-def _find(path: Path, id: str) -> Any:
-    for row in read_jsonl(path):
+def _find(rows: Iterator[dict[str, Any]], id: str, path: Path) -> dict[str, Any]:
+    for row in rows:
         if row["id"] == id:
             return row
     raise LongtrekError(f"{path}: no line with id {id!r}; expected a document of the run that was asked")

@@ -1,10 +1,10 @@
 """The papers' own numbers, read from `config/published/`, one CSV a table or figure."""
 
-import csv
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
 from longtrek.paths import shipped
 
@@ -42,16 +42,15 @@ def read(name: str, folder: Path | None = None) -> tuple[Published, ...]:
         folder: where the CSVs stand; the ones that ship with the kit by default.
 
     Raises:
-        LongtrekError: a column is missing, or a value is neither a number nor a mark.
+        LongtrekError: as `read_rows`; there are none; or a value is neither a number nor a mark.
     """
     path = (folder or shipped("config/published")) / f"{name}.csv"
     if not path.exists():
         return ()
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, strict=True)
-        if tuple(rows.fieldnames or ()) != COLUMNS:
-            raise LongtrekError(f"{path}: columns are {rows.fieldnames}; expected {list(COLUMNS)}")
-        return tuple(_published(row, f"{path}, line {number}") for number, row in enumerate(rows, 2))
+    rows = read_rows(path, COLUMNS)
+    if not rows:
+        raise LongtrekError(f"{path}: no rows; expected the numbers of {name}: restore the file")
+    return tuple(_published(row, f"{path}, line {line}") for line, row in rows)
 
 
 def number(

@@ -33,6 +33,7 @@ VISIBLE = "CUDA_VISIBLE_DEVICES"
 # Not the temporary folder of the user or the job: jobs of one host must meet there, in containers or not.
 LOCK_FOLDER = "/tmp/longtrek-devices"
 LOOK_EVERY_S = 1.0
+LONGEST_NAME = 200  # a device's name is the name of its lock's file
 LISTED = re.compile(r"^GPU (\d+): .*\(UUID: (GPU-[0-9a-fA-F-]+)\)", re.MULTILINE)
 
 
@@ -98,12 +99,25 @@ def lease(count: int, say: Callable[[str], None] | None = None) -> Iterator[Leas
 def _known() -> list[Device]:
     pretended = os.environ.get(DEVICES)
     if pretended is not None:
-        return [Device(name.strip(), name.strip()) for name in pretended.split(",") if name.strip()]
+        named = [name.strip() for name in pretended.split(",") if name.strip()]
+        for name in named:
+            _check_name(name)
+        return [Device(name, name) for name in named]
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return []
     listed = subprocess.run([tool, "-L"], capture_output=True, text=True, check=False)
     return [Device(*found) for found in LISTED.findall(listed.stdout)] if listed.returncode == 0 else []
+
+
+def _check_name(name: str) -> None:
+    """Refuse what no lock can be named after, and the path of a file or folder, which this list does not take."""
+    path = "/" in name and (Path(name).is_dir() or Path(name).is_file())
+    if path or name in (".", "..") or len(quote(name, safe="")) > LONGEST_NAME:
+        raise LongtrekError(
+            f"{DEVICES}: {name[:80]!r} is no device's name; expected names with commas between them, such as "
+            f"GPU-0,GPU-1 (the folder of their locks is {LOCKS})"
+        )
 
 
 def _is(device: Device, name: str) -> bool:
@@ -187,13 +201,31 @@ def _take(folder: Path, choice: list[Device], count: int) -> tuple[dict[Device, 
 def _lock_folder() -> Path:
     """A folder of this host that every user may write to, since GPUs are the host's."""
     folder = Path(os.environ.get(LOCKS, LOCK_FOLDER))
-    with contextlib.suppress(FileExistsError):
+    try:
         folder.mkdir(parents=True)
         folder.chmod(0o1777)
+    except OSError as error:
+        if not folder.is_dir():
+            raise LongtrekError(_no_lock(folder, error)) from None
     return folder
 
 
+def _no_lock(path: Path, error: OSError) -> str:
+    named = f"{LOCKS} names it" if LOCKS in os.environ else f"{LOCKS} is not set"
+    return (
+        f"{path}: no lock on a GPU can be kept here ({error.strerror}; {named}); expected a folder of this host that "
+        f"every job on it may write to, such as {LOCK_FOLDER}: mend it, or set {LOCKS} to another, the same for all"
+    )
+
+
 def _open(path: Path) -> int:
+    try:
+        return _opened(path)
+    except OSError as error:
+        raise LongtrekError(_no_lock(path, error)) from None
+
+
+def _opened(path: Path) -> int:
     # First without creating: a folder with the sticky bit may refuse that for a file of another user.
     with contextlib.suppress(FileNotFoundError):
         return os.open(path, os.O_RDWR)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from longtrek.errors import LongtrekError
-from longtrek.files import canonical_json, parse_line, reading
+from longtrek.files import check_characters, parse_line, reading
 
 LINES, SCITREK, RESPONSES = "lines", "scitrek", "responses"
 COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
@@ -59,22 +59,8 @@ def read_foreign(path: Path) -> Iterator[Foreign]:
         for number, line in enumerate(stream, 1):
             if line.strip():
                 row, where = parse_line(line, path, number), f"{path}, line {number}"
-                _check_characters(line, row, where)
+                check_characters(line, row, where)
                 yield from _answers(row, number, where, seen)
-
-
-def _check_characters(line: bytes, row: Any, where: str) -> None:
-    """Refuse half a character (a surrogate without its pair), which JSON may hold and no file of ours can keep."""
-    if b"\\ud" not in line.lower():
-        return
-    try:
-        canonical_json(row).encode()
-    except UnicodeEncodeError as error:
-        half = error.object[error.start]
-        raise LongtrekError(
-            f"{where}: holds half a character (\\u{ord(half):04x} without its pair), which cannot be kept as it is; "
-            "expected Unicode text: put \\ufffd in its place"
-        ) from None
 
 
 def _answers(row: Any, number: int, where: str, seen: Counter[str]) -> Iterator[Foreign]:

@@ -1,9 +1,11 @@
 """The rows of a store: what is kept of an answer, a failure, and a request that cannot be asked."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from longtrek.answers.client import Outcome
+from longtrek.answers.imported_forms import MOST_TOKENS
 from longtrek.answers.preflight import Prepared, Tokenizer
 from longtrek.answers.store import Row
 
@@ -73,12 +75,13 @@ def _usage(prepared: Prepared, outcome: Outcome, tokenizer: Tokenizer | None) ->
     """
     used = outcome.usage
     if used is not None:
-        read, written = (used.get(f"{kind}_tokens_details") or {} for kind in ("prompt", "completion"))
+        details = (used.get(f"{kind}_tokens_details") for kind in ("prompt", "completion"))
+        read, written = (one if isinstance(one, dict) else {} for one in details)
         return {
-            "prompt_tokens": used.get("prompt_tokens"),
-            "completion_tokens": used.get("completion_tokens"),
-            "cached_tokens": read.get("cached_tokens"),
-            "reasoning_tokens": written.get("reasoning_tokens"),
+            "prompt_tokens": _count(used, "prompt_tokens"),
+            "completion_tokens": _count(used, "completion_tokens"),
+            "cached_tokens": _count(read, "cached_tokens"),
+            "reasoning_tokens": _count(written, "reasoning_tokens"),
             "counted_by": "engine",
         }
     if outcome.fault is None and tokenizer is not None:
@@ -96,3 +99,9 @@ def _usage(prepared: Prepared, outcome: Outcome, tokenizer: Tokenizer | None) ->
         "reasoning_tokens": None,
         "counted_by": None if prepared.prompt_tokens is None else "preflight",
     }
+
+
+def _count(used: Mapping[str, Any], name: str) -> int | None:
+    """A server's count of tokens; None where what it sends is no such number."""
+    value = used.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None

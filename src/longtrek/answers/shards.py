@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from longtrek.answers.request import Request
+from longtrek.answers.stored import read_stored
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl, write_jsonl
+from longtrek.files import write_jsonl
 
 PLACE = "place"
 
@@ -93,8 +94,8 @@ def _absent(shards: Sequence[Path]) -> list[str]:
 
 
 def _placed(path: Path) -> Iterator[dict[str, Any]]:
-    for number, row in enumerate(read_jsonl(path), 1):
-        if not isinstance(row, dict) or not isinstance(row.get(PLACE), int):
+    for number, row in enumerate(read_stored(path), 1):
+        if PLACE not in row:
             raise LongtrekError(
                 f"{path}, answer {number}: no `{PLACE}` in the tier; expected a file that "
                 "`longtrek answers --shard` wrote"

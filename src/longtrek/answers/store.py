@@ -22,8 +22,9 @@ from typing import Any
 
 from longtrek.answers.locks import claim, holder, wait_for
 from longtrek.answers.shards import PLACE, WHOLE, Shard, store_files
+from longtrek.answers.stored import check_row
 from longtrek.errors import LongtrekError
-from longtrek.files import write_jsonl
+from longtrek.files import parse_line, write_jsonl
 
 Row = dict[str, Any]
 
@@ -138,26 +139,18 @@ def read_rows(path: Path, before: Mapping[str, Row] | None = None) -> dict[str, 
 
 
 def _row(line: bytes, path: Path, number: int) -> Row:
+    where = f"{path}, line {number}"
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        row = None
-    if not isinstance(row, dict) or not _whole(row):
+        row: Row = parse_line(line, path, number)
+        check_row(row, where)
+        if not isinstance(row.get("key"), str) or row["status"] == "missing":
+            raise LongtrekError(f"{where}: expected a key, and a status of what was asked")
+    except LongtrekError as error:
         raise LongtrekError(
-            f"{path}, line {number}: not an answer row ({line[:60]!r}…); expected one JSON object a line with 'key', "
-            "'status' and 'text', and 'error' where there is no answer. Something other than longtrek changed this "
-            "file: restore it or remove that line"
-        )
+            f"{error}. Not an answer row: something other than longtrek changed this file; restore it or remove that "
+            "line, whose answer is then asked for again"
+        ) from None
     return row
-
-
-def _whole(row: Row) -> bool:
-    """Whether a row holds what every reader of a store takes for granted."""
-    if not (isinstance(row.get("key"), str) and isinstance(row.get("text"), str)):
-        return False
-    error = row.get("error")
-    refused = isinstance(error, dict) and {"kind", "message"} <= error.keys()
-    return row.get("status") == "answered" or (row.get("status") in ("failed", "not_asked") and refused)
 
 
 def _settle(rows: dict[str, Row], row: Row) -> None:

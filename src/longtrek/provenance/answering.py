@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from longtrek.files import canonical_json, read_jsonl
+from longtrek.answers.stored import read_stored, received
+from longtrek.files import canonical_json
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,17 @@ class Answering:
 
 
 def read_answering(results: Path) -> list[Answering]:
-    """The facts of every file of answers of a run (`answers/<model>/<study>/<tier>.jsonl`), in the order of paths."""
+    """The facts of every file of answers of a run (`answers/<model>/<study>/<tier>.jsonl`), in the order of paths.
+
+    Raises:
+        LongtrekError: as `read_stored`.
+    """
     return [_facts(results, path) for path in sorted((results / "answers").glob("*/*/*.jsonl"))]
 
 
 def _facts(results: Path, path: Path) -> Answering:
-    rows = list(map(_kept, read_jsonl(path)))
-    spans = [span for row in rows if (span := _span(row["timings"]))]
+    rows = list(map(_kept, read_stored(path)))
+    spans = [span for row in rows if (span := received(row["timings"]))]
     return Answering(
         path=path.relative_to(results).as_posix(),
         model=path.parents[1].name,
@@ -57,14 +62,7 @@ def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
     """What is needed of a row, without its text: a file of answers may hold gigabytes."""
     provenance = row.get("provenance") or {}
     kept = {name: provenance.get(name) or {} for name in ("engine", "machine", "model")}
-    return kept | {"status": row.get("status", ""), "timings": row.get("timings") or {}}
-
-
-def _span(timings: Mapping[str, Any]) -> tuple[datetime, datetime] | None:
-    if not timings.get("started"):
-        return None
-    start = datetime.fromisoformat(timings["started"]).astimezone(UTC)
-    return start, start + timedelta(seconds=timings.get("total_s") or 0)
+    return kept | {"status": row["status"], "timings": row.get("timings") or {}}
 
 
 def _iso(moment: datetime) -> str:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,20 +35,56 @@ class Listed:
     bytes: int
 
 
-def paths(results: Path) -> list[str]:
-    """The files that a reader relies on, as paths from the folder of results, in the order of their bytes."""
-    return sorted(_walk(results), key=os.fsencode)
+def paths(results: Path, tell: Callable[[str], None] | None = None) -> list[str]:
+    """The files that a reader relies on, as paths from the folder of results, in the order of their bytes.
+
+    Links are followed. What of the folder cannot be walked (a loop of links, a folder that may not be read) is told to
+    `tell` and left out.
+
+    Raises:
+        LongtrekError: something cannot be walked, where nobody is told.
+    """
+    around = {_identity(one) for one in results.resolve().parents}
+    return sorted(_walk(results, "", frozenset(around), tell or _refuse(results)), key=os.fsencode)
 
 
-def _walk(results: Path) -> Iterator[str]:
-    def refuse(error: OSError) -> None:
-        raise error
+def _refuse(results: Path) -> Callable[[str], None]:
+    def refuse(fault: str) -> None:
+        raise LongtrekError(f"{results}: {fault}")
 
-    for folder, folders, files in os.walk(results, onerror=refuse, followlinks=True):
-        here = Path(folder).relative_to(results)
-        top = here == Path()
-        folders[:] = [name for name in folders if not _skipped(name, top)]
-        yield from ((here / name).as_posix() for name in files if not _skipped(name, top))
+    return refuse
+
+
+def _walk(folder: Path, here: str, within: frozenset[tuple[int, int]], tell: Callable[[str], None]) -> Iterator[str]:
+    """Files below a folder; `within` are the folders that hold it, by what they are and not by their names."""
+    try:
+        known = within | {_identity(folder)}
+        names = sorted(entry.name for entry in folder.iterdir())
+    except OSError as error:
+        tell(f"unreadable: {shown(here or '.')} ({error.strerror}); make it readable for you, or remove it")
+        return
+    if known == within:
+        tell(f"loop of links: {shown(here)} leads back to a folder that holds it; remove the link")
+        return
+    for name in names:
+        if _skipped(name, not here):
+            continue
+        path = f"{here}/{name}" if here else name
+        if (folder / name).is_dir():
+            yield from _walk(folder / name, path, known, tell)
+        else:
+            yield path
+
+
+def _identity(folder: Path) -> tuple[int, int]:
+    found = folder.stat()
+    return found.st_dev, found.st_ino
+
+
+def outside(results: Path, names: Iterable[str]) -> list[str]:
+    """Those of the files that stand elsewhere: a link on their path leads out of the folder of results."""
+    top = os.path.realpath(results) + os.sep
+    return [name for name in names if not os.path.realpath(results / name).startswith(top)]
 
 
 def _skipped(name: str, top: bool) -> bool:

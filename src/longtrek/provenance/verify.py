@@ -41,6 +41,11 @@ def verify(results: Path) -> Verdict:
     verdict.faults += faults
     if not faults:
         verdict.good.append(f"{len(listed)} files as listed in {listing.CHECKSUMS}, none missing and none besides")
+    if elsewhere := listing.outside(results, listed):
+        verdict.good.append(
+            f"{len(elsewhere)} of them stand outside this folder, first {listing.shown(elsewhere[0])}: links lead to "
+            "them, and a copy of the folder must bring what they lead to"
+        )
     checks: list[Callable[[], None]] = [lambda: _documents(results, verdict)]
     if listing.CRATE in listed and (results / listing.CRATE).is_file():
         checks.insert(0, lambda: _crate(results, listed, verdict))
@@ -51,19 +56,26 @@ def verify(results: Path) -> Verdict:
             check()
         except LongtrekError as error:  # a damaged file must not hide what else was found
             verdict.faults.append(f"not checked: {error}")
+        except OSError as error:
+            verdict.faults.append(f"not checked: {error.filename}: {error.strerror}")
     return verdict
 
 
 def compare(results: Path, listed: Mapping[str, str]) -> Iterator[str]:
-    """Each file that is missing, changed, or there without being listed, in the order of paths."""
-    there = set(listing.paths(results))
+    """What cannot be walked; then each file that is missing, changed, unreadable or unlisted, in the order of paths."""
+    unwalked: list[str] = []
+    there = set(listing.paths(results, unwalked.append))
+    yield from unwalked
     for name in sorted({*listed, *there}):
-        if name not in listed:
-            yield f"unlisted: {listing.shown(name)}"
-        elif not (results / name).is_file():
-            yield f"missing: {listing.shown(name)}"
-        elif sha256_file(results / name) != listed[name]:
-            yield f"changed: {listing.shown(name)}"
+        try:
+            if name not in listed:
+                yield f"unlisted: {listing.shown(name)}"
+            elif not (results / name).is_file():
+                yield f"missing: {listing.shown(name)}"
+            elif sha256_file(results / name) != listed[name]:
+                yield f"changed: {listing.shown(name)}"
+        except OSError as error:
+            yield f"unreadable: {listing.shown(name)} ({error.strerror}); make it readable for you"
 
 
 def _crate(results: Path, listed: Mapping[str, str], verdict: Verdict) -> None:

@@ -1,13 +1,15 @@
 """The claims of both papers as their page shows them, each linked to what it rests on."""
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from longtrek.analysis.claims import table
 from longtrek.analysis.claims.numbers import readable, unit_beside
+from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
+from longtrek.paths import shipped
 from longtrek.report.exhibits import place_of
 
 VERDICTS = ("reproduced", "within noise", "differs", "not run")
@@ -88,16 +90,12 @@ def read_claims(path: Path) -> list[Claim] | None:
     """Read `claims.csv`; None where it is not there.
 
     Raises:
-        LongtrekError: a column is missing, or a verdict or paper is unknown.
+        LongtrekError: as `read_rows`; some of the kit's claims are missing; or a verdict or paper is unknown.
     """
     if not path.is_file():
         return None
-    with path.open(encoding="utf-8", newline="") as stream:
-        reader = csv.DictReader(stream)
-        absent = [name for name in COLUMNS if name not in (reader.fieldnames or ())]
-        if absent:
-            raise LongtrekError(f"{path}: no column {', '.join(absent)}; make it again with `longtrek claims`")
-        rows = [{name: row[name] or "" for name in COLUMNS} for row in reader]
+    rows = [row for _, row in read_rows(path, COLUMNS)]
+    _check_whole([row["id"] for row in rows], path)
     for row in rows:
         if row["verdict"] not in VERDICTS or row["paper"] not in PAPERS:
             raise LongtrekError(
@@ -105,6 +103,17 @@ def read_claims(path: Path) -> list[Claim] | None:
                 f"{', '.join(VERDICTS)}, and of {', '.join(PAPERS)}"
             )
     return [Claim(**row | {"paper": PAPERS[row["paper"]]}) for row in rows]
+
+
+def _check_whole(ids: Sequence[str], path: Path) -> None:
+    """Refuse a part of the kit's own list: a file that was cut between two claims is no shorter list of claims."""
+    kits = [claim["id"] for _, claim in read_rows(shipped("config/claims.csv"), table.COLUMNS)]
+    absent = [name for name in kits if name not in ids]
+    if absent and set(ids) <= set(kits):
+        raise LongtrekError(
+            f"{path}: {len(absent)} of the kit's {len(kits)} claims are not there, first {absent[0]}; the file is cut: "
+            "make it again with `longtrek claims`"
+        )
 
 
 def inconsistent(claims: Sequence[Claim]) -> int:

@@ -1,6 +1,5 @@
 """The papers' figures and tables as the report shows them: copied beside the pages, captioned, in the papers' order."""
 
-import csv
 import re
 import shutil
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longtrek.analysis.artifacts import FIGURE_SUFFIXES, FIGURES, TABLE_SUFFIXES, TABLES, caption, paper
+from longtrek.csv_files import read_cells, read_text
 
 IN_ORDER = {
     "transduction": "f1 f2 f3 f4 f5 t1 t2 f6 f7 f8 f9",
@@ -64,6 +64,9 @@ def exhibits(results: Path, folder: Path, papers: Sequence[str]) -> dict[str, li
         results: the run's folder.
         folder: the report's folder.
         papers: `transduction`, `scitrek`.
+
+    Raises:
+        LongtrekError: a table's or figure's numbers are no CSV, or its Markdown no text.
     """
     (folder / FILES).mkdir()
     return {one: [_exhibit(name, results, folder) for name in _ordered(one)] for one in papers}
@@ -94,7 +97,7 @@ def _exhibit(name: str, results: Path, folder: Path) -> Exhibit:
             files.append(f"{FILES}/{source.name}")
         else:
             missing.append(suffix)
-    cells, notes = _cells(folder / FILES / name, kind) if ".csv" not in missing else (None, ())
+    cells, notes = _cells(results / f"{kind}s" / name, kind) if ".csv" not in missing else (None, ())
     return Exhibit(
         name=name,
         title=f"{kind.capitalize()} {name.rsplit('_', 1)[1]}",
@@ -107,23 +110,21 @@ def _exhibit(name: str, results: Path, folder: Path) -> Exhibit:
     )
 
 
-def _cells(stem: Path, kind: str) -> tuple[Grid | None, tuple[str, ...]]:
-    with stem.with_suffix(".csv").open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.reader(stream))
-    if not rows:
-        return None, ()
-    header, rest = rows[0], rows[1:]
+def _cells(stem: Path, kind: str) -> tuple[Grid, tuple[str, ...]]:
+    header, lines = read_cells(stem.with_suffix(".csv"))
+    rest = [row for _, row in lines]
     markdown = stem.with_suffix(".md")
     align, notes = _typeset(markdown) if kind == "table" and markdown.is_file() else ((), ())
     if len(align) != len(header):
-        align = tuple("right" if _numeric(column) else "left" for column in zip(*rest, strict=True)) or ("left",)
+        columns = ([row[place] for row in rest] for place in range(len(header)))
+        align = tuple("right" if _numeric(column) else "left" for column in columns)
     shown = rest if kind == "table" else rest[:MOST_ROWS]
     return Grid(tuple(header), align, tuple(map(tuple, shown)), len(rest) - len(shown)), notes
 
 
 def _typeset(markdown: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """How a table's columns are aligned and the notes under it, as its Markdown says."""
-    lines = markdown.read_text(encoding="utf-8").splitlines()
+    lines = read_text(markdown, "the table in Markdown").splitlines()
     piped = [place for place, line in enumerate(lines) if line.startswith("| ")]
     if len(piped) < 2:
         return (), ()

@@ -1,6 +1,5 @@
 """What the front page and the models' page say of a run, from its config, its models' entries and its answers."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,7 @@ from longtrek.analysis.style import horizon_name
 from longtrek.answers.model import Model
 from longtrek.answers.provenance import decoding
 from longtrek.config import Config, Scitrek, Transduction
+from longtrek.csv_files import read_cells
 from longtrek.report.study import Answers, kind
 
 TITLES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
@@ -31,8 +31,8 @@ def stages(results: Path) -> list[Stage]:
     found: dict[str, list[dict[str, str]]] = {}
     for path in sorted((results / "benchmarks").rglob("*.tsv")):
         name = path.relative_to(results / "benchmarks").parts[0].removesuffix(".tsv")
-        with path.open(encoding="utf-8", newline="") as stream:
-            found.setdefault(name, []).extend(csv.DictReader(stream, delimiter="\t"))
+        header, rows = read_cells(path, delimiter="\t")
+        found.setdefault(name, []).extend(dict(zip(header, row, strict=True)) for _, row in rows)
     measured = [
         Stage(
             name,

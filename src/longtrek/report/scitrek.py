@@ -8,10 +8,10 @@ from statistics import fmean
 from typing import Any
 
 from longtrek.answers.model import Model
+from longtrek.answers.stored import read_stored
 from longtrek.config import Scitrek
 from longtrek.corpus.tables import read_table
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl
 from longtrek.report.columns import Columns
 from longtrek.report.parts import beside, graded
 from longtrek.report.study import COMMON, Answers, Outcome, common_entry, common_row
@@ -143,7 +143,7 @@ def _write_model(
 
 def _given(files: list[Path]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
     for file in files:
-        for answer in read_jsonl(file):
+        for answer in read_stored(file):
             yield split_request_id(answer["id"]), answer
 
 

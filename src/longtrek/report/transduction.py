@@ -62,7 +62,7 @@ def _write_model(
     usage = Usage()
     for horizon in horizons:
         given = results / "answers" / model.name / "transduction" / f"{horizon}.jsonl"
-        for document, answer in paired(results / "documents" / f"{horizon}.jsonl.zst", given):
+        for document, answer in paired(results / "documents" / f"{horizon}.jsonl.zst", given, stored=True):
             row = waiting.pop(document["id"], None)
             if row is None and answer is not None:
                 raise LongtrekError(f"{given}: {document['id']} has an answer and no score; score {model.name} again")

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
+from longtrek.answers.stored import received
 from longtrek.files import canonical_json
 
 OWN = ("window", "prompt_sha256", "prompt_tokens", "gold_tokens", "max_tokens", "cap", "early_stop")
@@ -53,11 +54,9 @@ class Usage:
     def _time(self, timings: Mapping[str, Any]) -> None:
         seconds = timings.get("total_s") or 0.0
         self.seconds += seconds
-        if timings.get("started"):
-            started = datetime.fromisoformat(timings["started"]).astimezone(UTC)
-            self.first = min(self.first or started, started)
-            ended = started + timedelta(seconds=seconds)
-            self.last = max(self.last or ended, ended)
+        if span := received(timings):
+            self.first = min(self.first or span[0], span[0])
+            self.last = max(self.last or span[1], span[1])
 
     @property
     def hit_rate(self) -> float | None:

@@ -109,7 +109,10 @@ def _explain(fault: ValidationError) -> str:
         case "type":
             expected = allowed if isinstance(allowed, str) else " or ".join(allowed)
             return f"{key}: found {_shown(found)} ({_kind(found)}); expected {expected}"
-        case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum" | "minItems" | "minLength" | "pattern":
+        case "maximum" | "maxItems" if isinstance(fault.schema, dict):
+            reason = " ".join(str(fault.schema.get("description", "")).split()).removesuffix(".")
+            return f"{key}: found {_shown(found)}; expected {rule} {allowed}" + (f" ({reason})" if reason else "")
+        case "minimum" | "exclusiveMinimum" | "exclusiveMaximum" | "minItems" | "minLength" | "pattern":
             return f"{key}: found {_shown(found)}; expected {rule} {allowed}"
         case _:
             return f"{key}: {fault.message}"

@@ -167,15 +167,17 @@ def _told(records: Sequence[dict[str, Any]]) -> str:
 def scores(model: str, config_file: Path) -> None:
     """Score MODEL's answers to SciTrek, all its tiers, under both rules: a row a question, context and prompt."""
     from longtrek.answers.model import load_model
-    from longtrek.files import read_jsonl
+    from longtrek.answers.stored import read_stored
     from longtrek.scitrek.scores import score_rows, write_scores
 
     config, study = _study(config_file)
     entry = load_model(config.model_file(model))
     folder = config.results / "answers" / model / "scitrek"
-    answers = [row for one in study.settings.settings_of(entry) for row in read_jsonl(folder / f"{one.tier}.jsonl")]
-    windows = {row["id"]: row["provenance"]["window"]["action"] for row in answers}
-    asked = [(row["id"], row["sample"]) for row in answers]
+    tiers = [one.tier for one in study.settings.settings_of(entry)]
+    answers = [row for tier in tiers for row in read_stored(folder / f"{tier}.jsonl")]
+    decided = {row["id"]: row.get("provenance", {}).get("window") for row in answers}
+    windows = {name: window["action"] for name, window in decided.items() if window}
+    asked = [pair for tier in tiers for pair in study.asked(entry, tier)]
     given = [row for row in answers if row["status"] != "missing"]
     rows = score_rows(entry.name, study.questions, asked, given, study.subjects, windows)
     written = write_scores(config.results / "scores" / model / "scitrek.parquet", rows)

@@ -18,7 +18,7 @@ from longtrek.errors import LongtrekError
 from longtrek.files import atomic
 from longtrek.scitrek import contexts
 from longtrek.scitrek.contexts import Window, WindowDecision
-from longtrek.scitrek.prompts import question_requests, split_request_id
+from longtrek.scitrek.prompts import question_requests, request_id, split_request_id
 from longtrek.scitrek.questions.make import databases
 from longtrek.scitrek.released import read_rows, released_requests
 from longtrek.scitrek.sql.database import Database
@@ -149,6 +149,13 @@ class Study:
             window=self._window(model, tokenizer),
         )
         return list(made)
+
+    def asked(self, model: Model, tier: str) -> list[tuple[str, int]]:
+        """The id and sample of each of a tier's `requests`, without their texts."""
+        setting = self.settings.setting(tier)
+        rows = self.selected(setting.level, setting.most, setting.longest)
+        names = [request_id(row["id"], setting.context, model.prompt) for row in rows]
+        return [(name, sample) for name in names for sample in range(self.settings.samples)]
 
     def _released(self, path: Path, setting: Setting, asked: set[str], model: Model) -> list[Request]:
         """Released rows with their own instructions; a prompt that is too long is refused by the preflight."""

@@ -21,6 +21,19 @@ from longtrek.transduction.grid import DocumentSpec, grid, groups
 from longtrek.transduction.prompts import Prompts
 from longtrek.transduction.tokens import count, encoding
 
+SUMMARY = (
+    "horizon",
+    "documents",
+    "prompt_mean",
+    "prompt_max",
+    "longest_mean",
+    "output_mean",
+    "fill",
+    "verdict",
+    "sha256",
+)
+"""The columns of `documents/summary.csv`."""
+
 
 @dataclass(frozen=True)
 class Line:
@@ -179,9 +192,9 @@ def write_tier(stream: BinaryIO, lines: Iterator[Line], spec: DocumentSpec, chec
 
 def summary(tiers: Iterable[Tier]) -> str:
     """The tiers as CSV: one line a tier."""
-    fields = ("horizon", "documents", "prompt_mean", "prompt_max", "longest_mean", "output_mean", "fill", "verdict")
-    lines = [",".join((*fields, "sha256"))]
+    lines = [",".join(SUMMARY)]
     for tier in tiers:
-        shown = [f"{value:.4f}" if isinstance(value, float) else value for value in (getattr(tier, f) for f in fields)]
+        said = (getattr(tier, name) for name in SUMMARY[:-1])
+        shown = [f"{value:.4f}" if isinstance(value, float) else value for value in said]
         lines.append(",".join(str(value) for value in (*shown, tier.built.sha256)))
     return "\n".join(lines) + "\n"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from longtrek.answers.imported_forms import rollout
+from longtrek.answers.stored import stored_row
 from longtrek.errors import LongtrekError
 from longtrek.files import parse_line, read_jsonl, reading
 from longtrek.transduction.authors import documents_of, is_authors
@@ -17,11 +18,18 @@ from longtrek.transduction.authors import documents_of, is_authors
 _STATUSES = ("answered", "failed", "not_asked", "missing")
 
 
-def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+def paired(
+    documents: Path, answers: Path, *, stored: bool = False
+) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
     """Give each document with its answer row, or None where there is none.
 
     Of the answers only ids and positions are held. A compressed file, or standard input (`-`), is first written to
     a temporary file.
+
+    Args:
+        documents: this kit's documents, or the authors' prepared rows.
+        answers: their answers, made here or elsewhere.
+        stored: whether answers are a run's own, and each must have the form of an answer row.
 
     Raises:
         LongtrekError: an id is unknown or given twice, or a line is not an answer or not a document. An unknown id is
@@ -30,7 +38,7 @@ def paired(documents: Path, answers: Path) -> Iterator[tuple[dict[str, Any], dic
     if str(documents) == str(answers) == "-":
         raise LongtrekError("documents and answers cannot both come from standard input; give one of them as a file")
     with _seekable(answers) as stream:
-        positions = _positions(stream, answers)
+        positions = _positions(stream, answers, stored)
         seen: set[str] = set()
         for document in read_documents(documents):
             if document["id"] in seen:
@@ -100,12 +108,13 @@ def _seekable(path: Path) -> Iterator[BinaryIO]:
             yield stream
 
 
-def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
+def _positions(stream: BinaryIO, path: Path, stored: bool) -> dict[str, int]:
     positions: dict[str, int] = {}
     position = rows = 0
     for number, line in enumerate(iter(stream.readline, b""), 1):
         if line.strip():
-            key = _answer_id(line, path, number, rows)
+            row = stored_row(line, path, number) if stored else parse_line(line, path, number)
+            key = _answer_id(row, path, number, rows)
             rows += 1
             if key in positions:
                 raise LongtrekError(
@@ -117,9 +126,8 @@ def _positions(stream: BinaryIO, path: Path) -> dict[str, int]:
     return positions
 
 
-def _answer_id(line: bytes, path: Path, number: int, index: int) -> str:
+def _answer_id(row: Any, path: Path, number: int, index: int) -> str:
     """An answer's id; a rollout without one is called by its place, as the document that it holds is."""
-    row = parse_line(line, path, number)
     key = row.get("id") if isinstance(row, dict) else None
     if key is None and isinstance(row, dict) and isinstance(row.get("response"), dict):
         key = index

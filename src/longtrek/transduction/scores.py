@@ -93,7 +93,7 @@ def _pairs(
     tiers: Iterable[tuple[Path, Path]], asked: Callable[[Mapping[str, Any]], bool] | None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
     for document_file, answer_file in tiers:
-        for document, answer in paired(document_file, answer_file):
+        for document, answer in paired(document_file, answer_file, stored=True):
             if answer is not None or asked is None or asked(document):
                 yield document, answer
 

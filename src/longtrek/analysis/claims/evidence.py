@@ -1,22 +1,23 @@
 """What claims are computed from: published numbers, what the kit builds, and what a run has left."""
 
-import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from longtrek import schemas
 from longtrek.analysis.claims.printed import Printed, read_all
 from longtrek.analysis.run import Run, entries, read_documents
 from longtrek.analysis.scitrek_run import SciTrekRun
 from longtrek.analysis.scitrek_run import read as read_scitrek
 from longtrek.answers.model import Model, load_model
 from longtrek.config import Config, load
+from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
+from longtrek.transduction.build import SUMMARY
 from longtrek.transduction.documents import documents_of, table_1
 from longtrek.transduction.grid import grid, groups
 from longtrek.transduction.prompts import Prompts, read_prompts
@@ -87,7 +88,7 @@ def papers_run(path: Path) -> Papers:
     config = load(path)
     if config.scitrek is None:
         raise LongtrekError(f"{path}: scitrek is null; expected the run of both papers")
-    corpus = yaml.safe_load(config.scitrek.corpus.read_text(encoding="utf-8"))
+    corpus = schemas.read(config.scitrek.corpus, "corpus")
     seeds = config.scitrek.corpus.parent / corpus["seeds"]
     models = {name: load_model(config.model_file(name)) for name in config.model_names}
     return Papers(config, models, corpus | {"seeds": list(read_jsonl(seeds))})
@@ -132,15 +133,22 @@ def _papers_material(config: Config) -> tuple[bool, bool]:
     if part.released is not None:
         return True, False
     whole = part.subset == "all" and part.tokens is None
-    corpus = whole and yaml.safe_load(part.corpus.read_text(encoding="utf-8"))["source"] == PAPERS_CORPUS
+    corpus = whole and schemas.read(part.corpus, "corpus")["source"] == PAPERS_CORPUS
     return corpus, corpus
 
 
 def _tiers(path: Path) -> dict[int, dict[str, str]]:
     if not path.exists():
         return {}
-    with path.open(encoding="utf-8", newline="") as stream:
-        return {int(row["horizon"]): row for row in csv.DictReader(stream)}
+    rows = read_rows(path, SUMMARY)
+    for line, row in rows:
+        strange = [name for name in SUMMARY[:-2] if not re.fullmatch(r"\d+(\.\d+)?", row[name])]
+        if strange:
+            raise LongtrekError(
+                f"{path}, line {line}: {strange[0]} is {row[strange[0]]!r}; expected a number: make it again with "
+                "`longtrek documents`"
+            )
+    return {int(row["horizon"]): row for _, row in rows}
 
 
 def _transduction(config: Config) -> Run:

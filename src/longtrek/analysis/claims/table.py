@@ -1,6 +1,5 @@
 """The list of claims: `config/claims.csv`, with the tolerances and needs that `config/claims.yaml` names."""
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -10,6 +9,7 @@ from longtrek import schemas
 from longtrek.analysis.claims.printed import Printed, field
 from longtrek.analysis.claims.verdicts import RELATIONS, Relation
 from longtrek.analysis.published import Published
+from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
 from longtrek.paths import shipped
 
@@ -100,11 +100,7 @@ def read(printed: Printed, folder: Path | None = None) -> tuple[Asked, ...]:
     where = folder or shipped("config")
     words = schemas.read(where / "claims.yaml", "claims")
     path = where / "claims.csv"
-    with path.open(encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream, strict=True)
-        if tuple(rows.fieldnames or ()) != COLUMNS:
-            raise LongtrekError(f"{path}: columns are {rows.fieldnames}; expected {list(COLUMNS)}")
-        claims = [Claim(**row) for row in rows]
+    claims = [Claim(**row) for _, row in read_rows(path, COLUMNS)]
     ids = [claim.id for claim in claims]
     twice = sorted({name for name in ids if ids.count(name) > 1})
     if twice:
