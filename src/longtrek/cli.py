@@ -3,6 +3,7 @@
 A verb's code is imported only when it is called, so that `longtrek --help` and every job start fast.
 """
 
+import errno
 import importlib
 import sys
 from collections.abc import Mapping
@@ -106,6 +107,18 @@ LONGTREK = Verbs(
 )
 click.version_option(__version__, prog_name="longtrek")(LONGTREK)
 
+REMEDIES = {
+    errno.EEXIST: "expected a folder, and a file stands there: name another, or remove it",
+    errno.ENOTDIR: "expected a folder, and a part of this path is a file: name another",
+    errno.EISDIR: "expected a file, and a folder stands there: name another",
+    errno.ENOENT: "it is not there: check the path, or run the stage that makes it",
+    errno.EACCES: "give yourself the right to read and write it, or name another",
+    errno.EROFS: "nothing can be written there: name another place",
+    errno.ENOSPC: "free space and run the same command again",
+    errno.EDQUOT: "free space and run the same command again",
+}
+"""What to do where the machine refuses."""
+
 
 def main() -> None:
     """Run the command line; a fault that the user can mend is one message and exit code 1."""
@@ -125,5 +138,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.exit(141)
     except OSError as error:  # a full disk, a folder that may not be written: the machine's, and the user's to mend
-        click.echo(f"longtrek: {error.filename or 'input or output'}: {error.strerror or error}", err=True)
+        remedy = REMEDIES.get(error.errno or 0)
+        said = f"{error.strerror or error}" + (f"; {remedy}" if remedy else "")
+        click.echo(f"longtrek: {error.filename or 'input or output'}: {said}", err=True)
         sys.exit(1)

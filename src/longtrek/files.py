@@ -6,7 +6,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -200,3 +200,24 @@ def check_characters(line: bytes, row: Any, where: str) -> None:
             f"{where}: holds half a character (\\u{ord(half):04x} without its pair), which cannot be kept as it is; "
             "expected Unicode text: put \\ufffd in its place"
         ) from None
+
+
+def read_object(path: Path, kinds: Mapping[str, type | tuple[type, ...]], remedy: str) -> dict[str, Any]:
+    """Read a JSON file that holds one object, with the keys and kinds of value that its readers rely on.
+
+    Raises:
+        LongtrekError: it cannot be read, or holds something else; the message ends with the remedy.
+    """
+    wanted = ", ".join(kinds)
+    try:
+        found = json.loads(path.read_bytes().decode())
+    except OSError as error:
+        raise LongtrekError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
+    except (ValueError, RecursionError) as error:
+        raise LongtrekError(f"{path}: not JSON ({error}); expected an object with {wanted}: {remedy}") from None
+    if not isinstance(found, dict):
+        raise LongtrekError(f"{path}: holds a {type(found).__name__}; expected an object with {wanted}: {remedy}")
+    for name, kind in kinds.items():
+        if name not in found or not isinstance(found[name], kind):
+            raise LongtrekError(f"{path}: {name} is {found.get(name)!r:.80}; expected one of another kind: {remedy}")
+    return found

@@ -121,6 +121,9 @@ def _write(
 
     if name != "all" and name not in names:
         raise LongtrekError(_no_such(name, names, folder.removesuffix("s")))
+    for option, given in (("--results", chosen.results), ("--scores", chosen.scores)):
+        if given is not None and not given.is_dir():
+            raise LongtrekError(f"{option} {given}: no such folder; expected the one that a run has filled")
     settings = load(config_file)
     wanted = names if name == "all" else [name]
     kinds = {each: {kind for one in wanted if paper(one) == each for kind in reads(one)} for each in map(paper, wanted)}

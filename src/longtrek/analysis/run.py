@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import yaml
 
+from longtrek import schemas
 from longtrek.analysis.statistics import BINS, Document
 from longtrek.analysis.style import in_order
 from longtrek.errors import LongtrekError
@@ -169,8 +169,16 @@ def read_documents(scores: Path, rule: str, models: Sequence[str] = ()) -> tuple
 
 
 def entries(folder: Path) -> dict[str, dict[str, Any]]:
-    """The model entries of a folder by name, as their files have them."""
-    return {file.stem: yaml.safe_load(file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.yaml"))}
+    """The model entries of a folder by name, as their files have them.
+
+    Raises:
+        LongtrekError: a file is not YAML, or no entry.
+    """
+    found = {file: schemas.load(file, "model") for file in sorted(folder.glob("*.yaml"))}
+    odd = [file for file, entry in found.items() if not isinstance(entry, dict)]
+    if odd:
+        raise LongtrekError(f"{odd[0]}: holds no entry; expected a model's keys (schemas/model.yaml)")
+    return {file.stem: entry for file, entry in found.items()}
 
 
 def entry_labels(folder: Path) -> dict[str, str]:

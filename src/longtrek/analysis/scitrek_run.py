@@ -224,5 +224,5 @@ def _rows(path: Path, must: bool) -> list[Row]:
         if path.name == SCORES_FILE:
             columns = [name for name in pq.read_schema(path).names if name not in _UNUSED]
         return list(pq.read_table(path, columns=columns).to_pylist())
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise LongtrekError(f"{path}: {str(error).splitlines()[0]}; expected Parquet of an earlier stage") from None

@@ -32,6 +32,8 @@ TRANSIENT = frozenset(
     {"rate_limited", "server_error", "timeout", "cut_stream", "bad_response", "unreachable", "engine_died"}
 )
 LOOK_EVERY_S = 0.5
+BEGINNING = b'{"key":"'
+"""How every line of a store begins."""
 
 
 class Store:
@@ -169,6 +171,12 @@ def _drop_torn_line(path: Path, handle: int, say: Callable[[str], None]) -> None
             end = start + newline + 1
             break
         end = start
+    torn = os.pread(handle, len(BEGINNING), end)
+    if not BEGINNING.startswith(torn[: len(BEGINNING)]):
+        raise LongtrekError(
+            f"{path}: ends with {os.pread(handle, 40, end)!r}, which is no answer cut short; expected a store that "
+            "longtrek wrote: name another file, or restore this one"
+        )
     if end < size:
         os.ftruncate(handle, end)
         os.fsync(handle)

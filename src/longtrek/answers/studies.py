@@ -8,7 +8,6 @@ from typing import Any
 
 from longtrek.answers.request import Completion, Request
 from longtrek.errors import LongtrekError
-from longtrek.files import read_jsonl
 
 
 @dataclass(frozen=True)
@@ -19,11 +18,22 @@ class Selection:
     samples: Sequence[int]
 
     def holds(self, document: Mapping[str, Any]) -> bool:
-        """Whether a document is asked."""
+        """Whether a document is asked.
+
+        Raises:
+            LongtrekError: it is of no cell of the grid.
+        """
         from longtrek.transduction.grid import grid
 
-        difficulties = grid().families[document["family"]][document["format"]]
-        rank = difficulties.index(document["difficulty"]) + 1
+        cell = [document.get(name) for name in ("family", "format", "difficulty")]
+        try:
+            rank = grid().families[cell[0]][cell[1]].index(cell[2]) + 1
+        except (KeyError, ValueError):
+            said = " ".join(map(str, cell))
+            raise LongtrekError(
+                f"document {document['id']}: {said:.80} is none of the grid's cells; make the documents again with "
+                "`longtrek documents`"
+            ) from None
         return rank in self.difficulty_ranks[document["family"]] and document["sample"] in self.samples
 
 
@@ -36,8 +46,10 @@ def transduction_requests(path: Path, selection: Selection, early_stop: bool) ->
     Raises:
         LongtrekError: no document is selected.
     """
+    from longtrek.transduction.pairing import read_documents
+
     requests = [
-        transduction_request(document, early_stop) for document in read_jsonl(path) if selection.holds(document)
+        transduction_request(document, early_stop) for document in read_documents(path) if selection.holds(document)
     ]
     if not requests:
         raise LongtrekError(f"{path}: no document is selected by {selection}; check transduction.ask in the config")

@@ -20,7 +20,7 @@ from typing import Any
 from longtrek.answers import convert_gguf
 from longtrek.answers.model import Model
 from longtrek.errors import LongtrekError
-from longtrek.files import canonical_json, sha256_file, write_text
+from longtrek.files import canonical_json, read_object, sha256_file, write_text
 
 MANIFEST = "manifest.json"
 TOKENIZER_FILES = frozenset(
@@ -55,7 +55,7 @@ def read_weights(out: Path) -> Weights:
     path = out / MANIFEST
     if not path.is_file():
         raise LongtrekError(f"{path}: no such file; run `longtrek weights MODEL --out {out}` first")
-    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest = _read_manifest(path)
     folder = out / manifest["folder"]
     files: dict[str, Any] = manifest["files"]
     for name, entry in files.items():
@@ -105,12 +105,22 @@ def _asked(model: Model) -> dict[str, Any]:
     return {"repository": model.repository, "revision": model.revision, "weights": model.weights}
 
 
+def _read_manifest(path: Path) -> dict[str, Any]:
+    remedy = f"delete {path.parent} and run `longtrek weights` again"
+    manifest = read_object(path, {"folder": str, "files": dict, "revision": str}, remedy)
+    kinds = {"bytes": int, "sha256": str}
+    for name, entry in manifest["files"].items():
+        if not isinstance(entry, dict) or any(not isinstance(entry.get(key), kind) for key, kind in kinds.items()):
+            raise LongtrekError(f"{path}: files.{name} is {entry!r:.80}; expected its bytes and sha256: {remedy}")
+    return manifest
+
+
 def _describes(manifest: Path, model: Model) -> bool:
     """Whether a manifest stands there and was made for what the entry says now; one without a word on it was."""
     if not manifest.is_file():
         return False
     asked = _asked(model)
-    return bool(json.loads(manifest.read_text(encoding="utf-8")).get("asked", asked) == asked)
+    return bool(_read_manifest(manifest).get("asked", asked) == asked)
 
 
 def weights_of(model: Model, folder: Path) -> Weights | None:
@@ -240,7 +250,8 @@ def _missing_parts(folder: Path) -> list[str]:
     index = folder / "model.safetensors.index.json"
     if not index.is_file():
         return []
-    named: dict[str, str] = json.loads(index.read_text(encoding="utf-8"))["weight_map"]
+    remedy = f"fetch the repository anew into {folder}"
+    named: dict[str, str] = read_object(index, {"weight_map": dict}, remedy)["weight_map"]
     return sorted(name for name in set(named.values()) if not (folder / name).is_file())
 
 

@@ -21,7 +21,7 @@ from longtrek.corpus import jats, jats_markdown
 from longtrek.corpus.snapshot import Snapshot
 from longtrek.corpus.sources import Article, Progress
 from longtrek.errors import LongtrekError
-from longtrek.files import canonical_json, sha256_file, write_text
+from longtrek.files import canonical_json, read_object, sha256_file, write_text
 
 HERE = Path(__file__).resolve().parent
 RUNNER = HERE / "marker_runner.py"
@@ -118,10 +118,10 @@ def _finished(folder: Path, identifier: str, key: str) -> dict[str, Any] | None:
     record_file, markdown = folder / f"{identifier}.json", folder / f"{identifier}.md"
     if not record_file.is_file():
         return None
-    record: dict[str, Any] = json.loads(record_file.read_text(encoding="utf-8"))
+    record = read_object(record_file, {"key": str, "status": str}, f"remove {record_file}, and it is converted anew")
     if record["key"] != key:
         return None
-    if record["status"] == "converted" and (not markdown.is_file() or sha256_file(markdown) != record["sha256"]):
+    if record["status"] == "converted" and (not markdown.is_file() or sha256_file(markdown) != record.get("sha256")):
         return None
     return record
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from longtrek import schemas
 from longtrek.corpus.sources import Article
 from longtrek.errors import LongtrekError
 
@@ -107,7 +106,9 @@ def corrected(articles: list[Article], file: Path | None) -> tuple[list[Article]
 
 
 def _corrections(file: Path) -> list[dict[str, Any]]:
-    rows = yaml.safe_load(file.read_text(encoding="utf-8")) or []
+    rows = schemas.load(file, "corrections") or []
+    if not isinstance(rows, list):
+        raise LongtrekError(f"{file}: holds a {type(rows).__name__}; expected a list of corrections")
     for number, row in enumerate(rows, 1):
         if not isinstance(row, dict) or set(row) != {"id", "field", "value", "why"}:
             raise LongtrekError(f"{file}, correction {number}: expected the keys id, field, value and why")

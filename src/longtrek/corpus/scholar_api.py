@@ -17,7 +17,7 @@ import httpx
 from longtrek.answers.retry import retry_after_s
 from longtrek.corpus.sources import Progress
 from longtrek.errors import LongtrekError
-from longtrek.files import canonical_json, write_text
+from longtrek.files import canonical_json, read_object, write_text
 
 RETRIED = {429, 500, 502, 503, 504}
 LONGEST_WAIT_S = 300.0
@@ -131,7 +131,8 @@ class ScholarApi:
         name = hashlib.sha256(canonical_json(request).encode()).hexdigest()[:32]
         file = self.cache / f"{name}.json"
         if file.is_file():
-            return json.loads(file.read_text(encoding="utf-8"))["answer"]
+            kept = read_object(file, {"answer": object}, f"remove {file}, and the API is asked again")
+            return kept["answer"]
         self.progress(f"asking {path}")
         response = self.client.send(method, self.url + path, params=parameters, json=body)
         if response.status_code == 404:

@@ -4,13 +4,13 @@ Before a run there are neither articles nor questions. The estimate then takes t
 the paper's own numbers for the rest, named here one by one; it is an order of magnitude, and the plan says so.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from longtrek import schemas
 from longtrek.answers.model import Model
 from longtrek.config import Config, Scitrek, Setting
+from longtrek.files import read_jsonl
 from longtrek.plan.counting import GROUPED, SPLIT
 from longtrek.plan.jobs import Job
 from longtrek.scitrek.collections import LEVELS, SINGLE
@@ -139,8 +139,7 @@ def articles_of(scitrek: Scitrek) -> int:
     if "ids" in chosen:
         return len(chosen["ids"])
     if "articles" in corpus:
-        with (scitrek.corpus.parent / corpus["articles"]).open(encoding="utf-8") as lines:
-            return sum(1 for line in lines if json.loads(line))
+        return sum(1 for _ in read_jsonl(scitrek.corpus.parent / corpus["articles"]))
     return ARTICLES.get(corpus["source"], ARTICLES["semantic-scholar"])
 
 

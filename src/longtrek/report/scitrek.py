@@ -129,6 +129,12 @@ def _write_model(
     for cell, answer in _given(files):
         if cell not in cells:
             raise LongtrekError(f"{files[0].parent}: {'/'.join(cell)} has an answer and no score; score {model} again")
+        if answer.get("sample", 0) not in left[cell]:
+            raise LongtrekError(
+                f"{files[0].parent}: {'/'.join(cell)}, sample {answer.get('sample', 0)}: a second answer, or one "
+                f"sample too many; expected each of {cells[cell]['asked']} once: remove the files and run the "
+                "workflow again"
+            )
         left[cell].discard(answer.get("sample", 0))
         _add(answers, questions, model, cells[cell], answer.get("sample", 0), answer, usage, means)
     for cell in sorted(left):
@@ -144,7 +150,10 @@ def _write_model(
 def _given(files: list[Path]) -> Iterator[tuple[tuple[str, str, str], dict[str, Any]]]:
     for file in files:
         for answer in read_stored(file):
-            yield split_request_id(answer["id"]), answer
+            try:
+                yield split_request_id(answer["id"]), answer
+            except LongtrekError as error:
+                raise LongtrekError(f"{file}: {error}") from None
 
 
 def _add(

@@ -9,6 +9,7 @@ import longtrek
 from longtrek.analysis.claims.table import KINDS
 from longtrek.answers.model import Model, load_model
 from longtrek.config import Config
+from longtrek.errors import LongtrekError
 from longtrek.report import scitrek, transduction
 from longtrek.report.claims import VERDICTS, Claim, inconsistent, read_claims, verdicts
 from longtrek.report.data_files import whole_folder
@@ -30,8 +31,10 @@ def write_report(config: Config, out: Path) -> dict[str, int]:
         how many answers of each paper it shows.
 
     Raises:
-        LongtrekError: results contradict each other, or are not what an earlier stage writes.
+        LongtrekError: something else than a report stands in the folder's place; or results contradict each other, or
+            are not what an earlier stage writes.
     """
+    _check_replaceable(out)
     models = {name: load_model(config.model_file(name)) for name in config.model_names}
     with whole_folder(out) as folder:
         (folder / DATA).mkdir()
@@ -43,6 +46,17 @@ def write_report(config: Config, out: Path) -> dict[str, int]:
         claims = read_claims(config.results / "claims.csv")
         write_pages(folder, _context(config, models, studies) | {"exhibits": shown} | _claims(claims, config, studies))
     return {study.paper: study.rows.count for study in studies}
+
+
+def _check_replaceable(out: Path) -> None:
+    """Refuse to put a report in the place of anything but a report, or of nothing."""
+    report = (out / "index.html").is_file() and (out / DATA).is_dir()
+    empty = out.is_dir() and not any(out.iterdir())
+    if out.exists() and not (report or empty):
+        raise LongtrekError(
+            f"{out}: holds something else than a report, which would be replaced; give --out a new folder, an empty "
+            "one or a report's, or remove what stands there"
+        )
 
 
 def _context(config: Config, models: dict[str, Model], studies: Sequence[Answers]) -> dict[str, Any]:

@@ -67,16 +67,25 @@ def read(path: Path, name: str) -> Any:
     Raises:
         LongtrekError: no such file, not YAML, or every fault of the content on a line of its own.
     """
+    content = load(path, name)
+    check(content, name, path)
+    return content
+
+
+def load(path: Path, name: str) -> Any:
+    """Read a YAML file as it is; `name` says in the error what it should be.
+
+    Raises:
+        LongtrekError: no such file, or not YAML.
+    """
     try:
-        content = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
+        return yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
     except FileNotFoundError:
         raise LongtrekError(f"{path}: no such file; expected a {name} file in YAML") from None
     except OSError as error:
         raise LongtrekError(f"{path}: cannot be read ({error.strerror}); expected a {name} file in YAML") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # a date that is none is a ValueError
         raise LongtrekError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
-    check(content, name, path)
-    return content
 
 
 def check(content: Any, name: str, where: Path | str) -> None:

@@ -120,8 +120,8 @@ def score_rows(
         identity = answer["id"]
         if answer.get("sample", 0) not in wanted.get(identity, ()):
             raise LongtrekError(
-                f"answer {identity!r}, sample {answer.get('sample', 0)}: it was not requested; "
-                "check that answers and requests come from one configuration"
+                f"answer {identity!r}, sample {answer.get('sample', 0)}: it was not requested, or "
+                "stands there twice; expected each request once: check that answers and requests come from one config"
             )
         wanted[identity].discard(answer.get("sample", 0))
         cells[identity].add(answer, split_request_id(identity)[2] == "reasoning")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from longtrek.transduction.build import Tier
 
 COLUMNS = {"horizon": 8, "documents": 9, "prompt mean": 12, "max": 7, "longest mean": 13, "output mean": 12, "fill": 7}
+HORIZON = click.IntRange(max=1 << 20)  # as in schemas/config.yaml
 
 
 @click.command()
@@ -25,7 +26,7 @@ COLUMNS = {"horizon": 8, "documents": 9, "prompt mean": 12, "max": 7, "longest m
     help="ordered, shuffled or no_ids; of table: permute_homogeneous, permute_heterogeneous or resolve.",
 )
 @click.option("--difficulty", required=True, help="A number of the grid, such as 2, 256, 0.125 or 1/8.")
-@click.option("--horizon", required=True, type=int, help="Nominal tokens, input and output together, such as 4096.")
+@click.option("--horizon", required=True, type=HORIZON, help="Nominal tokens, input and output together, such as 4096.")
 @click.option("--sample", default=0, show_default=True, type=int, help="Which sample of the cell, from 0.")
 @click.option("--seed", type=click.IntRange(0), help="Root seed  [default: the frozen documents']")
 @click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files  [default: the kit's]")
@@ -58,8 +59,8 @@ def document(
 @click.command()
 @config_option("The run's config; the options below go before it.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder  [default: documents in the config's results]")
-@click.option("--horizon", "horizons", multiple=True, type=int, help="A tier to write; may be repeated.")
-@click.option("--samples", type=click.IntRange(1), help="Samples a cell.")
+@click.option("--horizon", "horizons", multiple=True, type=HORIZON, help="A tier to write; may be repeated.")
+@click.option("--samples", type=click.IntRange(1, 100), help="Samples a cell.")
 @click.option("--seed", type=click.IntRange(0), help="Root seed.")
 @click.option("--prompts", type=click.Path(path_type=Path), help="Folder of prompt files.")
 @click.option("--cores", type=click.IntRange(1), help="Processes  [default: all cores]")

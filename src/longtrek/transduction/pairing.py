@@ -75,7 +75,11 @@ def _alike(rows: Iterable[Any], theirs: bool, path: Path) -> Iterator[Any]:
 
 
 def _is_document(row: Any) -> bool:
-    return isinstance(row, dict) and isinstance(row.get("id"), str) and "family" in row and "expected" in row
+    """Whether a row has what every reader of documents takes for granted."""
+    if not isinstance(row, dict):
+        return False
+    texts = all(isinstance(row.get(name), str) for name in ("id", "family", "format", "prompt", "expected"))
+    return texts and all(type(row.get(name)) is int for name in ("horizon", "sample", "records"))
 
 
 def row_status(row: Mapping[str, Any] | None) -> str:

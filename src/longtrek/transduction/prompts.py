@@ -56,7 +56,14 @@ def _read(path: Path) -> Prompt:
             f"{path}: no such prompt file; expected one for every family and format, "
             f"such as {path.name} in {shipped_prompts()}"
         ) from None
-    text = raw.decode().removesuffix("\n")
+    except OSError as error:
+        raise LongtrekError(f"{path}: cannot be read ({error.strerror}); expected a folder of prompt files") from None
+    try:
+        text = raw.decode().removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise LongtrekError(
+            f"{path}: not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8"
+        ) from None
     if not text.endswith(ENDING) or text.count(MARKER) != 1 or "\r" in text:
         raise LongtrekError(
             f"{path}: a prompt file must end with the line `Input:` and, on the line after it, {MARKER}, "
