@@ -151,3 +151,16 @@ def keys_of(schema: Any, above: str = "") -> Iterator[tuple[str, Any]]:
         yield from keys_of(below, f"{above}{key}.")
     for part in (*schema.get("oneOf", ()), *([schema["items"]] if "items" in schema else [])):
         yield from keys_of(part, above)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("samples", 10**6), ("horizons", [1 << 30]), ("horizons", list(range(2, 40)))],
+)
+def test_a_size_that_would_never_end_is_refused_with_its_reason(tmp_path: Path, key: str, value: object) -> None:
+    path = changed(tmp_path)
+    content = yaml.safe_load(path.read_text())
+    content["transduction"][key] = value
+    path.write_text(yaml.safe_dump(content))
+    with pytest.raises(LongtrekError, match=rf"transduction\.{key}.*expected max.* \(.+\)"):
+        config.load(path)

@@ -306,3 +306,19 @@ def test_a_run_uses_each_device_for_one_engine_at_a_time_and_asks_long_tiers_fir
         assert earlier[0] != later[0] or earlier[2] < later[1]
     logs = list((run.folder / "results" / "logs" / "answer_transduction").rglob("*.log"))
     assert len(logs) == 4 and not any("waiting for" in log.read_text() for log in logs)
+
+
+@pytest.mark.parametrize("place", ["file", "file/below"])
+def test_a_folder_of_locks_that_is_none_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("LONGTREK_DEVICES", "a")
+    monkeypatch.setenv("LONGTREK_LOCKS", str(tmp_path / place))
+    with pytest.raises(LongtrekError, match="LONGTREK_LOCKS names it.*expected a folder"), lease(1):
+        pass
+
+
+def test_a_path_is_no_list_of_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for named in (str(tmp_path), ".", "x" * 300):
+        monkeypatch.setenv("LONGTREK_DEVICES", named)
+        with pytest.raises(LongtrekError, match="is no device's name; expected names with commas"):
+            devices_here()

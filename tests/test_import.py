@@ -1,5 +1,6 @@
 """Answers made elsewhere: taken whole or not at all, scored, and shown as what they are."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -261,3 +262,19 @@ def test_answers_to_prompts_that_have_changed_are_not_scored(elsewhere: Elsewher
 def test_a_model_without_imported_answers_is_an_error_that_says_what_to_do(elsewhere: Elsewhere) -> None:
     with pytest.raises(LongtrekError, match=r"no answers to these 3 requests were .*longtrek import answers FILE"):
         elsewhere.answers()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b'{"id": "a", "text": "b"}\n'), "gzip data: decompress it"),
+        ("{}".encode("utf-16"), "UTF-16 text: save it as UTF-8"),
+        (b"PK\x03\x04rest", "a ZIP archive"),
+        (b'{"id": "\xe9"}\n', "line 1: not UTF-8 text.*expected JSON lines in UTF-8"),
+    ],
+)
+def test_a_file_of_another_kind_is_named_with_what_makes_lines_of_it(tmp_path: Path, content: bytes, said: str) -> None:
+    path = tmp_path / "answers.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(LongtrekError, match=said):
+        list(read_foreign(path))

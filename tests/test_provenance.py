@@ -30,7 +30,7 @@ from longtrek.provenance.answering import read_answering
 from longtrek.provenance.crate import place
 from longtrek.provenance.listing import CHECKSUMS, CRATE
 from longtrek.provenance.locks import read_lock
-from longtrek.provenance.verify import verify
+from longtrek.provenance.verify import compare, verify
 from report_results import MODEL
 
 ANSWERS = f"answers/{MODEL}/transduction/4096.jsonl"
@@ -403,3 +403,36 @@ def test_a_lock_that_is_none_is_refused(tmp_path: Path) -> None:
             read_lock(lock)
     with pytest.raises(LongtrekError, match=r"absent\.lock"):
         read_lock(tmp_path / "absent.lock")
+
+
+def test_loops_of_links_are_told_and_what_stands_elsewhere_is_named(copy: Path, tmp_path: Path) -> None:
+    (copy / "tables" / "round").symlink_to(copy)
+    (copy / "figures" / "up").symlink_to("/")
+    done = longtrek("verify", copy)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "loop of links: tables/round" in done.stdout and "loop of links: figures/up" in done.stdout
+    refused = longtrek("checksums", "--results", copy)
+    assert refused.returncode == 1 and "leads back to a folder that holds it; remove the link" in refused.stderr
+    for link in ("tables/round", "figures/up"):
+        (copy / link).unlink()
+    elsewhere = tmp_path / "elsewhere.csv"
+    (copy / "claims.csv").rename(elsewhere)
+    (copy / "claims.csv").symlink_to(elsewhere)
+    done = longtrek("verify", copy)
+    assert done.returncode == 0 and "1 of them stand outside this folder, first claims.csv" in done.stdout
+
+
+def test_what_cannot_be_read_is_a_fault_among_others(copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("longtrek.provenance.verify.sha256_file", refuse)
+    listed = {ANSWERS: "0" * 64}
+    assert f"unreadable: {ANSWERS} (Permission denied); make it readable for you" in set(compare(copy, listed))
+
+
+def test_a_crate_of_damaged_answers_says_which_line(copy: Path) -> None:
+    rows = list(read_jsonl(copy / ANSWERS))
+    write_jsonl(copy / ANSWERS, [rows[0], rows[1] | {"timings": 5}])
+    with pytest.raises(LongtrekError, match=r"4096\.jsonl, line 2: timings: found 5"):
+        read_answering(copy)

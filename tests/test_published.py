@@ -238,3 +238,19 @@ def test_the_papers_rankings_are_those_of_their_tables() -> None:
     assert sum(value.value or 0 for value in published.read("scitrek_table_4")) == 387
     tests = [number("scitrek_table_5", level, "#Samples") for level in ("64K", "128K", "512K", "1M")]
     assert tests == [112, 728, 667, 614] and sum(tests) == number("scitrek_text", "test set", "count") == 2121
+
+
+def test_a_file_of_published_values_that_was_cut_is_told(tmp_path: Path) -> None:
+    whole = (shipped("config/published") / "scitrek_table_7.csv").read_bytes()
+    path = tmp_path / "scitrek_table_7.csv"
+    for content, said in (
+        (whole[: len(whole) // 2 - 3], "cells; expected 9|no end|not CSV"),
+        (whole[:-1], "the last line has no end"),
+        (whole[: whole.index(b"\n") + 1], "no rows"),
+        (b"", "empty"),
+        (whole.replace(b",note", b"", 1), "cells; expected 8"),
+        (whole + b"\xe9\n", "not UTF-8"),
+    ):
+        path.write_bytes(content)
+        with pytest.raises(LongtrekError, match=said):
+            published.read("scitrek_table_7", tmp_path)

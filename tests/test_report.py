@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,11 +22,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import report_results
+from longtrek.analysis.claims import table
 from longtrek.config import load
+from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
 from longtrek.paths import ROOT
-from longtrek.report.claims import COLUMNS, Claim
+from longtrek.report.claims import COLUMNS, Claim, read_claims
 from longtrek.report.columns import Columns
 from longtrek.report.data_files import CHUNK, Chunks, whole_folder
 from longtrek.report.explorer_links import explorer_links
@@ -402,3 +405,47 @@ def test_answers_lost_since_they_were_scored_are_no_empty_texts(results: Path, t
     done = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=False)
     assert done.returncode != 0
     assert "a score and no answer" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("tables/scitrek_table_7.csv", b"a,b\n1\n", "line 2: 1 cells; expected 2"),
+        ("tables/scitrek_table_7.csv", b"a,b\n1,\xe9\n", "not UTF-8"),
+        ("tables/scitrek_table_7.md", b"\xe9\n", "not UTF-8"),
+        ("figures/transduction_figure_2.csv", b"a,b\n1,2", "the last line has no end"),
+        ("claims.csv", b"id,paper\nLT-1,scitrek\n", "columns are id, paper"),
+        ("scores/{0}/scitrek.parquet", b"PAR1", "not a Parquet table"),
+        ("answers/{0}/transduction/4096.jsonl", b"5\n", r"line 1: \(top level\): found 5"),
+        ("answers/{0}/scitrek/tables-64K.jsonl", b'{"id": "x", "sta\n', "line 1: not JSON"),
+    ],
+)
+def test_a_damaged_file_of_the_run_is_told_and_no_report_is_written(
+    results: Path, tmp_path: Path, name: str, content: bytes, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(results, run, ignore=shutil.ignore_patterns("report"))
+    path = run / "results" / name.format(MODEL)
+    path.write_bytes(content)
+    monkeypatch.chdir(run)
+    with pytest.raises(LongtrekError, match=rf"{re.escape(path.name)}.*{said}"):
+        write_report(load(Path("run.yaml")), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_part_of_the_kits_claims_is_no_shorter_list(tmp_path: Path) -> None:
+    kits = [row["id"] for _, row in read_rows(ROOT / "config" / "claims.csv", table.COLUMNS)]
+    path = tmp_path / "claims.csv"
+    empty = ",".join([""] * (len(COLUMNS) - 1))
+    path.write_text(",".join(COLUMNS) + "\n" + "".join(f"{name},{empty}\n" for name in kits[:190]))
+    with pytest.raises(LongtrekError, match=rf"194 of the kit's 384 claims are not there, first {kits[190]}"):
+        read_claims(path)
+
+
+def test_a_report_takes_no_other_files_place(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    for taken in (tmp_path / "mine", tmp_path / "mine" / "notes.txt"):
+        with pytest.raises(LongtrekError, match="holds something else than a report"):
+            write_report(load(ROOT / "config" / "quick.yaml"), taken)
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"

@@ -282,3 +282,12 @@ def test_requests_and_tokens_in_flight_stay_within_bounds(sizes: list[int], most
     asyncio.run(all_of_them())
     assert len(seen) == len(sizes)
     assert all(requests <= most and (held <= tokens or requests == 1) for requests, held in seen)
+
+
+@pytest.mark.parametrize("tail", [b"\x1f\x8bzip", b"notes of mine", b"{}"])
+def test_a_file_that_is_no_store_is_not_cut(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(tail)
+    with pytest.raises(LongtrekError, match="no answer cut short"), open_store(path, print):
+        pass
+    assert path.read_bytes() == tail

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 
 from longtrek.analysis.run import IMPORTED, label_of
 from longtrek.analysis.style import in_order
+from longtrek.corpus.tables import check_columns
 from longtrek.errors import LongtrekError
 from longtrek.files import read_jsonl
 from longtrek.messages import ELSEWHERE
@@ -30,6 +31,13 @@ FILES = {
 OPTIONAL = ("model_writer", "annotations")
 """Kinds that a run may do without: a model's tries at questions, and people's answers."""
 SCORES_FILE = "scitrek.parquet"
+NEEDED = {
+    SCORES_FILE: ("model", "question", "context", "prompt", "null_gold"),
+    "collections.parquet": ("id", "level", "articles"),
+    "questions.parquet": ("id", "level", "skill"),
+    "articles.parquet": ("id",),
+}
+"""Columns that a table must have to be the one that is meant."""
 BASELINE = "+SQL"
 """How the name of a baseline's folder of scores ends, after its model's."""
 _UNUSED = ("sql", "text", "assumed", "template")
@@ -223,6 +231,8 @@ def _rows(path: Path, must: bool) -> list[Row]:
     try:
         if path.name == SCORES_FILE:
             columns = [name for name in pq.read_schema(path).names if name not in _UNUSED]
-        return list(pq.read_table(path, columns=columns).to_pylist())
+        table = pq.read_table(path, columns=columns)
     except (pa.ArrowException, OSError) as error:
         raise LongtrekError(f"{path}: {str(error).splitlines()[0]}; expected Parquet of an earlier stage") from None
+    check_columns(path, table.column_names, NEEDED.get(path.name, ()))
+    return list(table.to_pylist())

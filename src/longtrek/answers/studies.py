@@ -27,7 +27,7 @@ class Selection:
 
         cell = [document.get(name) for name in ("family", "format", "difficulty")]
         try:
-            rank = grid().families[cell[0]][cell[1]].index(cell[2]) + 1
+            rank = grid().families[str(cell[0])][str(cell[1])].index(document["difficulty"]) + 1
         except (KeyError, ValueError):
             said = " ".join(map(str, cell))
             raise LongtrekError(

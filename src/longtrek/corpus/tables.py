@@ -2,6 +2,7 @@
 
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -173,19 +174,30 @@ def _checked(record: Any) -> dict[str, Any]:
     return record
 
 
-def read_table(path: Path) -> list[dict[str, Any]]:
-    """Read a Parquet table's rows.
+def read_table(path: Path, *needed: str) -> list[dict[str, Any]]:
+    """Read a Parquet table's rows; it must have the columns that are `needed`.
 
     Raises:
-        LongtrekError: the file is not there, or is not Parquet.
+        LongtrekError: the file is not there, is not Parquet, or lacks a column.
     """
     if not path.is_file():
         raise LongtrekError(f"{path}: no such file; expected a Parquet table of an earlier stage. {RUN_FIRST}")
     try:
-        rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+        table = pq.read_table(path)
     except (pa.ArrowException, OSError) as error:
         raise LongtrekError(f"{path}: not a Parquet table ({error}); make it again") from None
+    check_columns(path, table.column_names, needed)
+    rows: list[dict[str, Any]] = table.to_pylist()
     return rows
+
+
+def check_columns(path: Path, found: Iterable[str], needed: Iterable[str]) -> None:
+    """Refuse a table that lacks a column that its readers rely on; the message names all that are missing."""
+    absent = [name for name in needed if name not in set(found)]
+    if absent:
+        raise LongtrekError(
+            f"{path}: no column {', '.join(absent)}; expected the table that this stage writes: make it again"
+        )
 
 
 def read_columns(path: Path, **kinds: type) -> list[dict[str, Any]]:

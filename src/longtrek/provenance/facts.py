@@ -2,7 +2,7 @@
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -72,14 +72,25 @@ def _software(results: Path) -> dict[str, str]:
     }
     record = results / "articles" / "converted" / "conversion.jsonl"
     rows = read_jsonl(record) if record.is_file() else ()
-    converters = {(row["converter"], row["version"]) for row in rows if row.get("converter") and row.get("version")}
+    converters = {
+        (row["converter"], row["version"])
+        for row in _objects(rows, record)
+        if row.get("converter") and row.get("version")
+    }
     return found | dict(sorted(converters))
 
 
 def _licences(results: Path) -> dict[str, str]:
     articles = results / "articles" / "snapshot" / "articles.jsonl"
     rows = read_jsonl(articles) if articles.is_file() else ()
-    return {row["id"]: row["licence"] for row in rows if row.get("licence")}
+    return {row["id"]: row["licence"] for row in _objects(rows, articles) if row.get("licence")}
+
+
+def _objects(rows: Iterable[Any], path: Path) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            raise LongtrekError(f"{path}, row {number}: {row!r:.80}; expected an object: copy the folder anew")
+        yield row
 
 
 def _day(results: Path, answering: Sequence[Answering]) -> str:

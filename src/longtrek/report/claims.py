@@ -92,7 +92,7 @@ def read_claims(path: Path) -> list[Claim] | None:
     Raises:
         LongtrekError: as `read_rows`; some of the kit's claims are missing; or a verdict or paper is unknown.
     """
-    if not path.is_file():
+    if not path.exists():
         return None
     rows = [row for _, row in read_rows(path, COLUMNS)]
     _check_whole([row["id"] for row in rows], path)

@@ -43,7 +43,7 @@ class _Questions:
     @cached_property
     def citations(self) -> list[tuple[str, str]]:
         """Pairs (citing, cited) of the corpus's articles."""
-        pairs = read_table(self.study.results / "articles" / "citations.parquet")
+        pairs = read_table(self.study.results / "articles" / "citations.parquet", "citing", "cited")
         return [(pair["citing"], pair["cited"]) for pair in pairs]
 
     def place(self, name: str, scored: Row) -> int:
@@ -101,7 +101,9 @@ def write_answers(part: Scitrek, models: Mapping[str, Model], results: Path, fol
     for name, files in asked.items():
         scores = results / "scores" / name / SCORES
         if scores.is_file():
-            _write_model(answers, questions, name, files, read_table(scores))
+            _write_model(
+                answers, questions, name, files, read_table(scores, "question", "context", "prompt", "asked", "missing")
+            )
         else:
             answers.unscored.append(name)
     answers.close({"level": list(LEVELS)}, prompts=_prompts(part), executed=EXECUTED)

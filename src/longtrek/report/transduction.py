@@ -20,6 +20,8 @@ from longtrek.transduction.scoring import Aligned, explain
 
 Row = Mapping[str, Any]
 DOCUMENTS = "transduction_documents.parquet"
+SCORED = ("document", "model", "status", "records", "loop_at", "error", "paper_accuracy", "strict_accuracy")
+"""Columns of `transduction_documents.parquet` that the report holds against the answers."""
 PERFECT = 1.0
 
 
@@ -42,7 +44,9 @@ def write_answers(part: Transduction, models: Mapping[str, Model], results: Path
     for name in part.models:
         file = results / "scores" / name / DOCUMENTS
         if file.is_file():
-            _write_model(answers, results, models[name], part.horizons_of(models[name]), places, read_table(file))
+            _write_model(
+                answers, results, models[name], part.horizons_of(models[name]), places, read_table(file, *SCORED)
+            )
         else:
             answers.unscored.append(name)
     formats = [form for family in grid().families.values() for form in family]

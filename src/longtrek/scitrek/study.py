@@ -57,6 +57,10 @@ QUESTIONS = pa.schema(
 """
 
 
+ASKED_BY = ("id", "text", "answer", "level", "split", "left_out", "collection")
+"""Columns of `questions.parquet` that decide what is asked."""
+
+
 @dataclass(frozen=True)
 class Study:
     """The tables of a run's SciTrek part, read when they are first needed from the folder of results."""
@@ -67,17 +71,23 @@ class Study:
     @cached_property
     def articles(self) -> dict[str, Row]:
         """The corpus's articles by id."""
-        return {row["id"]: row for row in read_table(self.results / "articles" / "articles.parquet")}
+        return {
+            row["id"]: row
+            for row in read_table(self.results / "articles" / "articles.parquet", "id", "title", "subject", "tokens")
+        }
 
     @cached_property
     def collections(self) -> dict[str, Row]:
         """The collections by id."""
-        return {row["id"]: row for row in read_table(self.results / "collections" / "collections.parquet")}
+        return {
+            row["id"]: row
+            for row in read_table(self.results / "collections" / "collections.parquet", "id", "articles", "tokens")
+        }
 
     @cached_property
     def questions(self) -> list[dict[str, Any]]:
         """The questions, each with its collection's `articles`."""
-        return read_table(self.results / "questions" / "questions.parquet")
+        return read_table(self.results / "questions" / "questions.parquet", *ASKED_BY)
 
     @cached_property
     def subjects(self) -> dict[str, str]:
@@ -88,7 +98,7 @@ class Study:
 
     def databases(self, collections: Sequence[Row]) -> Iterator[tuple[Row, Database]]:
         """Collections, each with its database."""
-        pairs = read_table(self.results / "articles" / "citations.parquet")
+        pairs = read_table(self.results / "articles" / "citations.parquet", "citing", "cited")
         return databases(collections, self.articles, [(pair["citing"], pair["cited"]) for pair in pairs])
 
     def markdown(self, article: str) -> str:
