@@ -167,3 +167,21 @@ def test_a_full_disk_is_one_message_that_names_the_file_and_leaves_nothing_half_
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=False)
     assert str(tmp_path / "4096.jsonl.zst") in refused(done)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["table", "scitrek_table_7", "--results", "file"], "--results file: no such folder"),
+        (["figure", "all", "--scores", "nowhere"], "--scores nowhere: no such folder"),
+        (["sbom", "--out", "file"], "expected a folder, and a file stands there"),
+        (["documents", "--samples", "1000000"], "1<=x<=100"),
+        (["document", "--family", "lookup", "--format", "ordered", "--horizon", "1000000000"], "x<=1048576"),
+        (["answers", "reference-solver", "transduction", "4096", "--documents", "file"], "file, row 0"),
+    ],
+)
+def test_what_a_verb_cannot_take_is_told_in_a_message(tmp_path: Path, arguments: list[str], said: str) -> None:
+    (tmp_path / "file").write_text("5\n")
+    command = [sys.executable, "-m", "longtrek", *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode in (1, 2) and said in done.stderr and "Traceback" not in done.stderr

@@ -313,7 +313,7 @@ def test_a_folder_of_locks_that_is_none_is_told(tmp_path: Path, monkeypatch: pyt
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("LONGTREK_DEVICES", "a")
     monkeypatch.setenv("LONGTREK_LOCKS", str(tmp_path / place))
-    with pytest.raises(LongtrekError, match="LONGTREK_LOCKS names it.*expected a folder"), lease(1):
+    with pytest.raises(LongtrekError, match=r"LONGTREK_LOCKS names it.*expected a folder"), lease(1):
         pass
 
 

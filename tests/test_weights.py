@@ -156,3 +156,12 @@ def test_weights_in_a_folder_are_hashed_by_part(tmp_path: Path) -> None:
     (here / "model.safetensors").write_text("cut")
     with pytest.raises(LongtrekError, match=r"model\.safetensors: missing or not 17 bytes"):
         read_weights(tmp_path / "two")
+
+
+@pytest.mark.parametrize(
+    "manifest", ["5", "{", '{"folder": "."}', '{"folder": ".", "revision": "r", "files": {"a": 5}}']
+)
+def test_a_damaged_manifest_says_how_to_make_it_again(tmp_path: Path, manifest: str) -> None:
+    (tmp_path / "manifest.json").write_text(manifest)
+    with pytest.raises(LongtrekError, match=r"manifest\.json: .*run `longtrek weights` again"):
+        read_weights(tmp_path)
