@@ -82,7 +82,7 @@ def take(config: "Config", entry: "Model", study: str, tier: str, store: Path | 
 
 def requests_of(config: "Config", entry: "Model", study: str, tier: str) -> "list[Request]":
     """What the run asks of a tier, as far as answers from elsewhere can be of it: no window cuts a prompt."""
-    from longtrek.answers.studies import Selection, transduction_requests
+    from longtrek.answers.studies import transduction_requests
     from longtrek.errors import LongtrekError
     from longtrek.scitrek.commands import scitrek_of
     from longtrek.scitrek.study import Study
@@ -92,8 +92,7 @@ def requests_of(config: "Config", entry: "Model", study: str, tier: str) -> "lis
     documents = config.results / "documents" / f"{tier}.jsonl.zst"
     if not documents.is_file():
         raise LongtrekError(f"{documents}: no such file; make it with `longtrek documents --config {config.path}`")
-    asked = config.transduction.ask
-    return transduction_requests(documents, Selection(asked.difficulty_ranks, asked.samples), early_stop=False)
+    return transduction_requests(documents, config.transduction.ask, early_stop=False)
 
 
 def store_of(config: "Config", entry: "Model", study: str, tier: str) -> Path:

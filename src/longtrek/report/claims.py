@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longtrek.analysis.claims import table
+from longtrek.analysis.claims.judged import SAYS
 from longtrek.analysis.claims.numbers import readable, unit_beside
 from longtrek.csv_files import read_rows
 from longtrek.errors import LongtrekError
@@ -34,7 +35,6 @@ COLUMNS = (
     "kind",
     "remark",
 )
-RELATIONS = {">=": "at least ", "<=": "at most "}
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Claim:
     @property
     def claimed(self) -> str:
         """The published value as it is claimed: the value itself, or a bound."""
-        return RELATIONS.get(self.relation, "") + readable(self.published) if self.published else ""
+        return SAYS.get(self.relation, "") + readable(self.published) if self.published else ""
 
     @property
     def found(self) -> str:

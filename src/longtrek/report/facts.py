@@ -12,7 +12,6 @@ from longtrek.config import Config, Scitrek, Transduction
 from longtrek.csv_files import read_cells
 from longtrek.report.study import Answers, kind
 
-TITLES = {"transduction": "Long-Transduction", "scitrek": "SciTrek"}
 THINKING = {"on": "on", "off": "off, by the template's switch", "none": "the model does not think"}
 
 
@@ -175,7 +174,7 @@ def entry_facts(model: Model, jobs: Sequence[Mapping[str, Any]]) -> list[tuple[s
         ("SciTrek's prompt", model.prompt),
         ("Notes", model.notes),
     ]
-    if model.engine in ("reference", "imported"):
+    if not model.is_asked:
         without = {"Sampling", "Thinking", "Window", "SciTrek's prompt", "Revision", "Repository"}
         said = [pair for pair in said if pair[0] not in without]
     return [(term, words) for term, words in said if words]

@@ -8,14 +8,14 @@ from typing import Any
 import longtrek
 from longtrek.analysis.claims.table import KINDS
 from longtrek.answers.model import Model, load_model
-from longtrek.config import Config
+from longtrek.config import TITLES, Config
 from longtrek.errors import LongtrekError
 from longtrek.report import scitrek, transduction
 from longtrek.report.claims import VERDICTS, Claim, inconsistent, read_claims, verdicts
 from longtrek.report.data_files import whole_folder
 from longtrek.report.exhibits import exhibits
 from longtrek.report.explorer_links import explorer_links
-from longtrek.report.facts import TITLES, entry_facts, notices, places, stages, what_was_run
+from longtrek.report.facts import entry_facts, notices, places, stages, what_was_run
 from longtrek.report.pages import write_pages
 from longtrek.report.study import Answers, kind
 

@@ -23,7 +23,6 @@ from longtrek.analysis.statistics import (
 from longtrek.transduction.grid import grid
 
 LARGEST = 131072
-SMALLEST = 4096
 ENOUGH = 0.95
 """The share of a set's documents that must have a score before it is held against the paper: what cannot fit a model,
 or failed for good, may be left out, as long as every cell has a score."""
