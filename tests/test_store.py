@@ -284,6 +284,18 @@ def test_requests_and_tokens_in_flight_stay_within_bounds(sizes: list[int], most
     assert all(requests <= most and (held <= tokens or requests == 1) for requests, held in seen)
 
 
+@pytest.mark.parametrize("tail", [b"\0" * 4096, b'{"ke' + b"\0" * 9, b'{"key":"x","te\0\0'])
+def test_zeros_that_a_power_failure_left_are_a_torn_line(tmp_path: Path, tail: bytes) -> None:
+    path = tmp_path / "s.jsonl"
+    with open_store(path, print) as store:
+        store.append(row("a"))
+    whole = path.read_bytes()
+    path.write_bytes(whole + tail)
+    with open_store(path, print) as store:
+        assert store.settled("a")
+    assert path.read_bytes() == whole
+
+
 @pytest.mark.parametrize("tail", [b"\x1f\x8bzip", b"notes of mine", b"{}"])
 def test_a_file_that_is_no_store_is_not_cut(tmp_path: Path, tail: bytes) -> None:
     path = tmp_path / "s.jsonl"

@@ -171,8 +171,8 @@ def _drop_torn_line(path: Path, handle: int, say: Callable[[str], None]) -> None
             end = start + newline + 1
             break
         end = start
-    torn = os.pread(handle, len(BEGINNING), end)
-    if not BEGINNING.startswith(torn[: len(BEGINNING)]):
+    torn = os.pread(handle, len(BEGINNING), end).rstrip(b"\0")  # a file system may leave zeros when the power fails
+    if not BEGINNING.startswith(torn):
         raise LongtrekError(
             f"{path}: ends with {os.pread(handle, 40, end)!r}, which is no answer cut short; expected a store that "
             "longtrek wrote: name another file, or restore this one"
