@@ -105,7 +105,7 @@ def test_two_jobs_that_start_at_once_never_share_a_device(host: list[Job]) -> No
 
 def test_a_job_that_asks_for_two_gets_two_and_is_not_overtaken(host: list[Job]) -> None:
     host.append(Job(1))
-    first = host[0].devices()
+    assert host[0].devices() == ["a"]
     host.append(Job(2))
     assert "waiting for 2 free GPUs of 2; in use" in host[1].says()
     host.append(Job(1))
@@ -113,7 +113,7 @@ def test_a_job_that_asks_for_two_gets_two_and_is_not_overtaken(host: list[Job]) 
     host[0].end()
     assert host[1].devices() == ["a", "b"]
     host[1].end()
-    assert host[2].devices() == first
+    assert host[2].devices() in (["a"], ["b"])  # it may look at the second just as both are given back
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
