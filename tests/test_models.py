@@ -202,7 +202,7 @@ def test_only_the_selected_documents_are_asked_and_a_grids_four_share_a_prefix(t
     ]
     documents = [
         {"id": f"{family}-{name}-{difficulty:g}-{sample}", "family": family, "format": name, "difficulty": difficulty}
-        | {"horizon": 4096, "sample": sample, "prompt": "p", "expected": "e", "cap": 3072}
+        | {"horizon": 4096, "sample": sample, "prompt": "p", "expected": "e", "records": 1, "cap": 3072}
         for family, name, difficulty, sample in axes
     ]
     path = tmp_path / "4096.jsonl.zst"
