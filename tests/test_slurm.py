@@ -29,6 +29,7 @@ SMALL += ["--seconds-between-status-checks", "3", "--set-resources", "answer_tra
 SMALL += ["answer_transduction:runtime=1440", "--default-resources"]
 SMALL += ["runtime=120", "mem_mb=1000", "nodes=1", "cpus_per_gpu=1", "tasks_per_gpu=0"]
 GPUS = 2
+SETTINGS = [Path("/etc/slurm", name) for name in ("slurm.conf", "gres.conf", "cgroup.conf")]
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +43,7 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     if subprocess.run(["scontrol", "ping"], capture_output=True, check=False).returncode == 0:
         pytest.skip("a Slurm runs here already, and its settings are not ours to change")
     folder = tmp_path_factory.mktemp("slurm")
+    before = {path: path.read_bytes() if path.is_file() else None for path in SETTINGS}
     try:
         _call(str(TOOLS / "slurm_start.sh"), str(folder))
         _give_gpus(folder)
@@ -52,6 +54,12 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
     finally:
         subprocess.run([str(TOOLS / "slurm_stop.sh"), str(folder)], check=False)
+        # With settings of a Slurm that is gone, the plugin asks it for ten seconds whenever Snakemake starts.
+        for path, content in before.items():
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                path.write_bytes(content)
 
 
 def _give_gpus(folder: Path) -> None:
@@ -60,7 +68,7 @@ def _give_gpus(folder: Path) -> None:
         os.kill(int((folder / f"{daemon}.pid").read_text()), signal.SIGTERM)
     for number in range(GPUS):
         os.mknod(folder / f"nvidia{number}", stat.S_IFCHR | 0o600, os.makedev(1, 3))  # what is written there is gone
-    settings, devices = Path("/etc/slurm/slurm.conf"), Path("/etc/slurm/gres.conf")
+    settings, devices, _ = SETTINGS
     settings.write_text(settings.read_text().replace("Gres=gpu:1", f"Gres=gpu:{GPUS}"))
     devices.write_text(f"NodeName={socket.gethostname()} Name=gpu File={folder}/nvidia[0-{GPUS - 1}]\n")
     time.sleep(1)
