@@ -143,7 +143,7 @@ FROM sized GROUP BY ALL ORDER BY ALL
 
 _DOCUMENTS = """
 SELECT model, "check", document, family, format, difficulty, horizon, sample, records, status, finish_reason,
-    {rule}_accuracy, {rule}_complete, coalesce(reasoned, false)
+    {rule}_accuracy, {rule}_complete, reasoned
 FROM read_parquet($1) ORDER BY model, document
 """
 

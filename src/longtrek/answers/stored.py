@@ -13,6 +13,7 @@ from longtrek import schemas
 from longtrek.errors import LongtrekError
 from longtrek.files import check_characters, parse_line, reading
 
+MOST_TOKENS = 2**31 - 1  # what a table of scores can hold, and the schema allows
 AGAIN = (
     "Something other than longtrek changed this file: remove it and run the workflow again, which makes it from the "
     "store and asks nothing twice"

@@ -25,16 +25,16 @@ class Selection:
         """
         from longtrek.transduction.grid import grid
 
-        cell = [document.get(name) for name in ("family", "format", "difficulty")]
+        family, form, difficulty = document["family"], document["format"], document.get("difficulty")
         try:
-            rank = grid().families[str(cell[0])][str(cell[1])].index(document["difficulty"]) + 1
+            rank = grid().families[family][form].index(difficulty) + 1
         except (KeyError, ValueError):
-            said = " ".join(map(str, cell))
+            cell = f"{family} {form} {difficulty}"
             raise LongtrekError(
-                f"document {document['id']}: {said:.80} is none of the grid's cells; make the documents again with "
+                f"document {document['id']}: {cell:.80} is none of the grid's cells; make the documents again with "
                 "`longtrek documents`"
             ) from None
-        return rank in self.difficulty_ranks[document["family"]] and document["sample"] in self.samples
+        return rank in self.difficulty_ranks[family] and document["sample"] in self.samples
 
 
 def transduction_requests(path: Path, selection: Selection, early_stop: bool) -> list[Request]:
